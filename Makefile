@@ -1,0 +1,42 @@
+# make demo and make test do all the set-up by themselves; they need Python 3.11 or newer, make and a package index.
+PYTHON ?= python3
+VENV := .venv
+PEERS := .venv-peers
+RUN := $(VENV)/bin
+
+.PHONY: setup demo test lint bench docs clean
+
+setup: $(VENV)/ready
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "optcomp needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+demo: setup
+	$(RUN)/python examples/demo.py
+
+lint: setup
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+
+test: lint
+	$(RUN)/pytest
+
+docs: setup
+	$(RUN)/python docs/generate.py
+
+$(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint bench/constraints.txt \
+		--editable . dp-accounting prv-accountant diffprivlib
+	touch $@
+
+bench: $(PEERS)/ready
+	$(PEERS)/bin/python -m bench
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info

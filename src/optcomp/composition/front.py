@@ -1,0 +1,187 @@
+"""`compose` and `compare`: which theorems apply, which is best.
+
+Every answer is a `Bound`.  `auto` is the best sound method: the exact value wherever it is affordable, otherwise the
+Murtagh–Vadhan bracket (or a closed form where that is tighter), and it says which in `method` and `notes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from optcomp.composition.reading import Items, read_parts
+from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable, PrecisionNotReached
+from optcomp.guarantees.approximate import checked_delta, checked_epsilon
+from optcomp.numerics.exact import Exact, Number, exact, whole
+from optcomp.theorems import (
+    dkmmn06,
+    drv10,
+    kov15_3_5,
+    mv18_1_5,
+    mv18_1_7,
+    smith25_1_1,
+)
+from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.parts import Parts
+from optcomp.theorems.register import Parameters, theorem
+
+
+@dataclass(frozen=True)
+class _Question:
+    """One of ε and δ is given, the other is asked for."""
+
+    quantity: Quantity
+    given: Exact
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A way to answer, in both directions."""
+
+    name: str
+    theorem: str
+    epsilon_at: Callable[[Parts, Exact], Bound]
+    delta_at: Callable[[Parts, Exact], Bound]
+
+    def answer(self, parts: Parts, question: _Question) -> Bound:
+        ask = self.epsilon_at if question.quantity == "epsilon" else self.delta_at
+        return ask(parts, question.given)
+
+
+_CLOSED = (
+    _Method("basic", "DKMMN06", dkmmn06.epsilon_at, dkmmn06.delta_at),
+    _Method("advanced", "DRV10", drv10.epsilon_at, drv10.delta_at),
+    _Method("strong", "Smith25-1.1", smith25_1_1.epsilon_at, smith25_1_1.delta_at),
+    _Method("kov", "KOV15-3.5", kov15_3_5.epsilon_at, kov15_3_5.delta_at),
+)
+_EXACT = _Method("exact", "MV18-1.5", mv18_1_5.epsilon_at, mv18_1_5.delta_at)
+_MURTAGH_VADHAN = _Method("murtagh-vadhan", "MV18-1.7", mv18_1_7.epsilon_at, mv18_1_7.delta_at)
+_NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN)}
+
+METHODS = ("auto", *_NAMED)
+
+
+def compose(
+    parts: Items,
+    *,
+    delta: Number | None = None,
+    epsilon: Number | None = None,
+    method: str = "auto",
+    rtol: float | None = None,
+    eta: Number | None = None,
+    bits: int | None = None,
+    parameters: Parameters = "fixed",
+) -> Bound:
+    """How much privacy the mechanisms cost together: the optimal ε at a total `delta`, or δ at a total `epsilon`.
+
+    `parts` is a list of guarantees, plain ε or (ε, δ) pairs, a mapping from those to counts, or an array.
+    `rtol` demands a relative width and raises `PrecisionNotReached` rather than return a wider bracket.
+    `eta` is the accuracy of method "murtagh-vadhan"; `bits` asks for the exact answer to that many bits.
+    `parameters="adaptive"` says that ε_i were chosen after seeing answers, which optimal composition does not cover.
+    """
+    question = _question(delta, epsilon)
+    _check_options(method, rtol, eta, bits, parameters)
+    read = read_parts(parts)
+    if bits is not None:
+        _require("MV18-1.5", read, parameters)
+        bound = mv18_1_5.to_bits(question.quantity, read, question.given, whole(bits, "bits", 1))
+    elif method == "auto":
+        bound = _auto(read, question, parameters)
+    else:
+        bound = _by_name(method, read, question, parameters, eta)
+    if rtol is not None and not bound.width <= rtol:
+        raise PrecisionNotReached(bound, rtol, bound.width)
+    return bound
+
+
+def compare(
+    parts: Items, *, delta: Number | None = None, epsilon: Number | None = None, parameters: Parameters = "fixed"
+) -> list[Bound]:
+    """Every theorem that applies, best (smallest upper side) first."""
+    question = _question(delta, epsilon)
+    read = read_parts(parts)
+    bounds = [_auto(read, question, parameters)]
+    for method in (*_CLOSED, _MURTAGH_VADHAN):
+        if method is _MURTAGH_VADHAN and not mv18_1_7.quick(read):
+            continue
+        try:
+            bound = _by_name(method.name, read, question, parameters, None)
+        except (HypothesisNotMet, NotAffordable):
+            continue
+        if (bound.theorem, bound.method) not in {(known.theorem, known.method) for known in bounds}:
+            bounds.append(bound)
+    return sorted(bounds, key=lambda bound: bound.upper)
+
+
+def _question(delta: Number | None, epsilon: Number | None) -> _Question:
+    if (delta is None) == (epsilon is None):
+        raise InvalidInput("delta, epsilon", (delta, epsilon), "give exactly one of the two")
+    if delta is not None:
+        return _Question("epsilon", checked_delta(delta))
+    return _Question("delta", checked_epsilon(epsilon))
+
+
+def _check_options(method: str, rtol: object, eta: object, bits: object, parameters: object) -> None:
+    if method not in METHODS:
+        raise InvalidInput("method", method, f"must be one of {', '.join(METHODS)}")
+    if parameters not in ("fixed", "adaptive"):
+        raise InvalidInput("parameters", parameters, "must be 'fixed' or 'adaptive'")
+    if rtol is not None and not exact(rtol, "rtol") >= 0:
+        raise InvalidInput("rtol", rtol, "must not be negative")
+    if eta is not None and method != "murtagh-vadhan":
+        raise InvalidInput("eta", eta, f"belongs to method 'murtagh-vadhan', not to {method!r}")
+    if bits is not None and method not in ("auto", "exact"):
+        raise InvalidInput("bits", bits, f"belongs to method 'exact', not to {method!r}")
+
+
+def _require(id: str, parts: Parts, parameters: Parameters) -> None:
+    theorem(id).require(parameters=parameters, all_equal=parts.all_equal)
+
+
+def _by_name(name: str, parts: Parts, question: _Question, parameters: Parameters, eta: Number | None) -> Bound:
+    method = _NAMED[name]
+    _require(method.theorem, parts, parameters)
+    if method is _MURTAGH_VADHAN:
+        ask = mv18_1_7.epsilon_at if question.quantity == "epsilon" else mv18_1_7.delta_at
+        return ask(parts, question.given, eta)
+    bound = method.answer(parts, question)
+    return bound if method is _EXACT else _with_lower(bound, parts, question)
+
+
+def _with_lower(bound: Bound, parts: Parts, question: _Question) -> Bound:
+    """A closed form proves one side; the other is the exact total of the most numerous-and-large ε alone."""
+    if not parts.coins:
+        return replace(bound, lower=min(bound.upper, _EXACT.answer(parts, question).lower))
+    eps, count = max(parts.coins, key=lambda coin: float(coin[0]) ** 2 * coin[1])
+    alone = Parts.of(_merged({(eps, 0.0): count}, parts))
+    lower = _EXACT.answer(alone, question).lower
+    return replace(bound, lower=lower, notes=(*bound.notes, "lower side: the largest group of equal ε alone"))
+
+
+def _merged(counts: dict[tuple[Exact, Exact], int], parts: Parts) -> dict[tuple[Exact, Exact], int]:
+    """The chosen coins beside all leaks, as mechanisms that only leak."""
+    return counts | {(0.0, delta): count for delta, count in parts.leaks}
+
+
+def _auto(parts: Parts, question: _Question, parameters: Parameters) -> Bound:
+    if parameters == "adaptive":
+        return _by_name("basic", parts, question, parameters, None)
+    try:
+        return _EXACT.answer(parts, question)
+    except NotAffordable:
+        return _bracket(parts, question)
+
+
+def _bracket(parts: Parts, question: _Question) -> Bound:
+    """Murtagh–Vadhan within a couple of seconds; the closed form's upper side where that is smaller."""
+    unit, note = mv18_1_7.quick_unit(parts)
+    lattice = mv18_1_7.epsilon_on if question.quantity == "epsilon" else mv18_1_7.delta_on
+    bound = lattice(parts, question.given, unit, note)
+    closed = min((method.answer(parts, question) for method in _CLOSED if method.name in ("basic", "kov")), key=_upper)
+    if closed.upper >= bound.upper:
+        return bound
+    return replace(closed, lower=min(bound.lower, closed.upper), notes=bound.notes)
+
+
+def _upper(bound: Bound) -> float:
+    return bound.upper

@@ -1,0 +1,65 @@
+"""Every error optcomp raises on purpose, in one tree.
+
+    OptcompError
+    ├── InvalidInput (ValueError)     an argument is wrong; .argument, .value
+    │   ├── InvalidGuarantee          a privacy parameter is wrong
+    │   └── UnknownTheorem            no theorem has this id
+    ├── HypothesisNotMet              the theorem does not cover this input; .theorem, .reason
+    ├── NotAffordable                 the exact answer costs too much; .cost, .limit
+    └── PrecisionNotReached           a demanded width was not met; .bound, .rtol
+
+Errors carry the values they talk about, so a program can act on them without parsing the text.
+"""
+
+from __future__ import annotations
+
+
+class OptcompError(Exception):
+    """Root of the tree: catch this to catch everything optcomp raises on purpose."""
+
+
+class InvalidInput(OptcompError, ValueError):
+    """An argument is wrong: names the argument and shows the value."""
+
+    def __init__(self, argument: str, value: object, problem: str) -> None:
+        self.argument = argument
+        self.value = value
+        super().__init__(f"{argument}: {problem}, got {value!r}")
+
+
+class InvalidGuarantee(InvalidInput):
+    """A privacy parameter is outside its range, or not a number at all."""
+
+
+class UnknownTheorem(InvalidInput):
+    """No theorem in the register has this id."""
+
+
+class HypothesisNotMet(OptcompError):
+    """The theorem asked for does not cover this input; using it would prove nothing."""
+
+    def __init__(self, theorem: str, reason: str) -> None:
+        self.theorem = theorem
+        self.reason = reason
+        super().__init__(f"{theorem} does not apply: {reason}")
+
+
+class NotAffordable(OptcompError):
+    """An exact answer exists but costs more than the limit; the text says what would work."""
+
+    def __init__(self, what: str, cost: float, limit: float, advice: str) -> None:
+        self.cost = cost
+        self.limit = limit
+        super().__init__(f"{what} needs {cost:.3g} terms, more than the limit of {limit:.3g}; {advice}")
+
+
+class PrecisionNotReached(OptcompError):
+    """The demanded relative width was not reached; `.bound` is the wider bracket that was proved."""
+
+    def __init__(self, bound: object, rtol: float, width: float) -> None:
+        self.bound = bound
+        self.rtol = rtol
+        super().__init__(
+            f"rtol: the proved bracket has relative width {width:.3g}, more than the {rtol:.3g} asked for; "
+            "it is in the error's .bound"
+        )

@@ -1,0 +1,95 @@
+"""Real numbers as balls (Arb through python-flint), and the way back to floats with a named direction.
+
+Every ball contains the real number it stands for whatever the working precision, so a change of
+precision by another thread can widen a result but never falsify it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq, fmpz
+
+from optcomp.numerics.exact import Exact
+
+_lock = threading.RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work with `bits` bits; one thread at a time, because the setting is global in python-flint."""
+    with _lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(value: Exact | int) -> arb:
+    """A ball around an exact number: radius zero for floats and integers, an ulp for other rationals."""
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    return arb(value)
+
+
+def hull(lower: arb, upper: arb) -> arb:
+    """The smallest ball that contains both."""
+    return lower.union(upper)
+
+
+def fraction(point: arb) -> Fraction:
+    """The exact rational value of a ball of radius zero."""
+    mantissa, exponent = point.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def float_up(value: arb) -> float:
+    """The least float at or above the whole ball (inf when there is none)."""
+    if not value.is_finite():
+        return math.inf
+    return _at_or_above(value.upper())
+
+
+def float_down(value: arb) -> float:
+    """The greatest float at or below the whole ball (-inf when there is none)."""
+    if not value.is_finite():
+        return -math.inf
+    return -_at_or_above(-value.lower()) + 0.0  # never minus zero
+
+
+def _at_or_above(point: arb) -> float:
+    guess = _nearby(point)
+    while math.isfinite(guess) and arb(guess) < point:
+        guess = math.nextafter(guess, math.inf)
+    below = math.nextafter(guess, -math.inf)
+    while math.isfinite(below) and arb(below) >= point:
+        guess, below = below, math.nextafter(below, -math.inf)
+    return guess
+
+
+def _nearby(point: arb) -> float:
+    """A float within a few ulp of an exact point; beyond the float range, the last float or infinity."""
+    mantissa, exponent = point.man_exp()
+    size, exponent = int(mantissa), int(exponent)
+    shift = max(0, abs(size).bit_length() - 60)
+    try:
+        return math.ldexp(size >> shift, exponent + shift)
+    except OverflowError:
+        return math.inf if size > 0 else -math.nextafter(math.inf, 0.0)
+
+
+def floor_of(value: arb) -> int | None:
+    """The common floor of the whole ball, or None when the ball straddles an integer."""
+    below, above = value.lower().floor().unique_fmpz(), value.upper().floor().unique_fmpz()
+    return int(below) if below is not None and below == above else None
+
+
+def integer_ball(value: int) -> arb:
+    """An integer of any size as a ball."""
+    return arb(fmpz(value))

@@ -1,0 +1,199 @@
+r"""Certified tails of k equal coins, for any k and arbitrarily far out, in about a millisecond.
+
+With J ~ Bin(k, p), p = e^x/(1+e^x), the sum of k coins of size x is L = x(2J - k).  Both numbers that the
+excess needs are tail sums of the same probabilities p_i = Pr[J = i]:
+
+    A_j = \sum_{i>=j} p_i          B_j = \sum_{i>=j} p_i e^{-2x(i-j)}
+
+and on the cell L_{j-1} <= y <= L_j the excess is A_j - e^{y-L_j} B_j: linear in e^y, so its root is closed form.
+
+Near the top the sums are added term by term.  Elsewhere they are contour integrals of the generating
+function G(z) = (q + pz)^k on |z| = r = e^rho.  The trapezoid rule with N nodes is, with
+p_i^r = p_i r^i / G(r) the tilted probabilities and everything divided by G(r) r^{-j},
+
+    T = sum_i p_i^r w_i,   A_j = (1 - r^{-N}) T - alias,   0 <= alias <= E(rho),
+    E(rho) = Pr_r[J >= j + N/2] + Pr_r[J <= j - N/2] + e^{-|rho| N/2}
+
+because a term i = j + aN + b (0 <= b < N) enters with weight r^{-b} instead of r^{-(i-j)} (i >= j) or 0 (i < j).
+For r < 1 the same holds for the complementary sum over i < j, and for B_j with rho + 2x in place of rho.
+The two tilted tails are bounded by Chernoff.  Nodes are summed until |G(r e^{i theta})|/G(r), which decreases on
+[0, pi], is negligible; what is left out is bounded by its first omitted term.  All of it in ball arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from flint import acb, arb, fmpq
+
+from optcomp.numerics.balls import ball, floor_of, precision
+from optcomp.numerics.exact import Exact
+from optcomp.numerics.saddle import excess_root_guess
+
+_DIRECT_TERMS = 300
+_GAP = 4.0  # least distance of the contour from a pole, in standard deviations of the frequency variable
+
+
+@dataclass(frozen=True)
+class Tails:
+    """A_j and B_j of k coins of size x, as balls."""
+
+    k: int
+    j: int
+    size: arb
+    above: arb
+    damped: arb
+
+    @property
+    def place(self) -> arb:
+        """L_j, the value of the sum at the right end of the cell."""
+        return self.size * (2 * self.j - self.k)
+
+    def excess(self, y: arb) -> arb:
+        """E(1 - e^{y-L})_+ for y in this cell."""
+        return self.above - (y - self.place).exp() * self.damped
+
+    def root(self, t: arb) -> arb:
+        """Where this cell's line meets t: minus infinity when it stays below t, NaN when that is undecided."""
+        rest = self.above - t
+        if rest < 0:
+            return arb.neg_inf()
+        return self.place + (rest / self.damped).log()
+
+
+def tails(k: int, x: Exact, j: int, bits: int) -> Tails:
+    """A_j and B_j to about `bits` bits; 0 <= j <= k.  Call inside `precision`."""
+    size = ball(x)
+    summed = _direct if k - j <= _DIRECT_TERMS else _contour
+    above, damped = summed(k, size, j, bits)
+    return Tails(k, j, size, above, damped)
+
+
+def equal_excess(k: int, x: Exact, y: Exact, bits: int) -> arb:
+    """E(1 - e^{y-L})_+ for k coins of size x at 0 <= y <= kx."""
+    with precision(working_bits(bits)):
+        place = floor_of((ball(y) / ball(x) + k) / 2)
+        if place is None:  # y is on a lattice point to working precision: both cells agree there
+            place = int(((ball(y) / ball(x) + k) / 2).upper().floor().unique_fmpz())
+        j = min(place + 1, k)
+        return tails(k, x, j, bits).excess(ball(y))
+
+
+def equal_root(k: int, x: Exact, t: arb, bits: int) -> arb:
+    """The y >= 0 with E(1 - e^{y-L})_+ = t > 0 for k coins of size x (zero when the excess is below t at 0).
+
+    Newton's method on a convex, piecewise linear function of e^y: every cell's line lies below the function, so the
+    root is the largest of the lines' roots, and it is found in the cell (or the two neighbours) that contains it.
+    """
+    least = k // 2 + 1 if k % 2 == 0 else (k + 1) // 2  # the cell of y = 0
+    guess = excess_root_guess([float(x)], [k], float(t.mid().log().mid()))
+    j = min(max(math.ceil((guess / float(x) + k) / 2), least), k)
+    with precision(working_bits(bits)):
+        best = arb.neg_inf()
+        seen: set[int] = set()
+        while j not in seen:
+            seen.add(j)
+            root = tails(k, x, j, bits).root(t)
+            if root.is_nan():
+                return equal_root(k, x, t, 2 * bits)
+            best = best.max(root)
+            j = _next_cell(root, k, x, j, least)
+        if best > 0 and not _cells(best, k, x) <= seen:
+            raise ArithmeticError(f"root search ended outside its cell: {k=} {x=} {t=} {best=}")
+        return best.max(arb(0))
+
+
+def _cells(root: arb, k: int, x: Exact) -> set[int]:
+    """The one or two cells that a root's ball touches."""
+    cell = (root / ball(x) + k) / 2
+    ends = (min(int(end.ceil().unique_fmpz()), k) for end in (cell.lower(), cell.upper()))
+    return set(ends)
+
+
+def _next_cell(root: arb, k: int, x: Exact, j: int, least: int) -> int:
+    """The cell in which the line's root lies; the right one of two when its ball touches j and j + 1."""
+    if not root.is_finite():
+        return max(least, (least + j) // 2) if j > least + 8 else least
+    low, high = min(_cells(root, k, x)), max(_cells(root, k, x))
+    return min(max(high if low == j else low, least), k)
+
+
+def working_bits(bits: int) -> int:
+    """Working precision that leaves room for cancellation and for powers with huge exponents."""
+    return bits + 96
+
+
+def _direct(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
+    """Both sums term by term from the top: n = k - i coins have landed low."""
+    odds = (-size).exp()
+    term = (1 + odds) ** (-k) if k < 1 << 40 else (-(odds.log1p() * k)).exp()
+    back = (2 * size).exp()
+    above = damped = arb(0)
+    weight = (-2 * size * (k - j)).exp()
+    for n in range(k - j + 1):
+        above += term
+        damped += term * weight
+        weight *= back
+        term = term * odds * (k - n) / (n + 1)
+    return above, damped
+
+
+def _contour(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
+    """Both sums by the trapezoid rule on a circle through the saddle point."""
+    x = float(size)
+    sigma = math.sqrt(j / k * (k - j))
+    rho = _radius(math.log(j) - math.log(k - j) - x, x, sigma)
+    decay = math.sqrt(2 * (bits * math.log(2) + 12))
+    half = math.ceil((_GAP + decay) * sigma * 1.05)
+    tilt = arb(rho)
+    odds = (size + tilt).exp()
+    up = odds / (1 + odds)  # tilted probability of landing high
+    above, damped, left = _trapezoid(k, up, j, tilt, tilt + 2 * size, 2 * half, decay * 1.1 / sigma)
+    alias = _chernoff(k, up, j + half) + _chernoff(k, 1 - up, k - j + half)
+    scale = ((1 + odds).log() * k - (1 + size.exp()).log() * k - tilt * j).exp()
+    edge = abs(tilt)
+    error_above = (alias + (-edge * half).exp()).union(arb(0)) + left / (1 - (-edge).exp())
+    error_damped = (alias + (-(tilt + 2 * size) * half).exp()).union(arb(0)) + left / (1 - (-tilt - 2 * size).exp())
+    tail = scale * (above * (1 - (-edge * 2 * half).exp()) - error_above)
+    damped = scale * (damped * (1 - (-(tilt + 2 * size) * 2 * half).exp()) - error_damped)
+    return (tail if rho > 0 else 1 - tail), damped
+
+
+def _radius(saddle: float, x: float, sigma: float) -> float:
+    """log r: at the saddle point, or beside it when a pole (at 0 for A, at -2x for B) is too near."""
+    gap = _GAP / sigma
+    if saddle >= gap or (saddle <= -gap and saddle + 2 * x >= gap):
+        return saddle
+    return gap
+
+
+def _trapezoid(k: int, up: arb, j: int, rho: arb, rho_damped: arb, n: int, reach: float) -> tuple[arb, arb, arb]:
+    """Means of the two kernels over n nodes, and a ball [-e, e] / kernel bound for the nodes left out."""
+    last = min(math.ceil(reach * n / (2 * math.pi)), n // 2 - 1)
+    pole, pole_damped = (-rho).exp(), (-rho_damped).exp()
+    sign = 1 if rho > 0 else -1
+    above = 1 / (1 - pole) * sign
+    damped = 1 / (1 - pole_damped)
+    down = 1 - up
+    for i in range(1, last + 1):
+        sin, cos = arb.sin_cos_pi_fmpq(fmpq(2 * i, n))
+        turn_sin, turn_cos = arb.sin_cos_pi_fmpq(fmpq(2 * (i * j % n), n))
+        node = acb(down + up * cos, up * sin) ** k * acb(turn_cos, -turn_sin)
+        back = acb(cos, -sin)
+        above += 2 * sign * (node / (1 - back * pole)).real
+        damped += 2 * (node / (1 - back * pole_damped)).real
+    sine = arb.sin_pi_fmpq(fmpq(last + 1, n))
+    size = ((1 - 4 * up * down * sine * sine).log() * k / 2).exp() * (n - 2 * last - 1)
+    return above / n, damped / n, (size / n).union(-size / n)
+
+
+def _chernoff(k: int, up: arb, place: int) -> arb:
+    """An upper bound on Pr[Bin(k, up) >= place], trivial (1) when place is not above the mean."""
+    if place > k:
+        return arb(0)
+    share = fmpq(place, k)
+    if not arb(share) > up:
+        return arb(1)
+    low = (1 - arb(share)) * ((1 - arb(share)) / (1 - up)).log() if place < k else arb(0)
+    return (-k * (arb(share) * (arb(share) / up).log() + low)).exp()

@@ -1,0 +1,57 @@
+"""Which unit to round to, and what its table costs.  Guesses about cost, never about the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from optcomp.numerics.exact import Exact
+
+Floats = npt.NDArray[np.float64]
+
+_MOST_STEPS = 10**7
+
+
+def common_unit(sizes: Sequence[Exact]) -> float | None:
+    """The greatest number that divides every size as people write it (0.1, 0.25, ...), if it is not absurdly small."""
+    written = [_written(x) for x in sizes]
+    denominator = 1
+    for x in written:
+        denominator = math.lcm(denominator, x.denominator)
+        if denominator > 10**18:
+            return None
+    unit = float(Fraction(math.gcd(*(int(x * denominator) for x in written)), denominator))
+    return unit if max(sizes, default=0) / unit <= _MOST_STEPS else None
+
+
+def _written(x: Exact) -> Fraction:
+    """The short decimal that a float was meant to be, 0.03 for 0.030000000000000002; the float itself otherwise."""
+    if not isinstance(x, float):
+        return x
+    short = Fraction(f"{x:.12g}")
+    return short if abs(short - Fraction(x)) <= short / 10**14 else Fraction(x)
+
+
+def table_cost(sizes: Floats, counts: Floats, unit: float) -> float:
+    """About how many additions a knapsack table with this unit takes."""
+    steps, where = np.unique(np.ceil(sizes / unit), return_inverse=True)
+    copies = np.bincount(where, weights=counts)
+    many = copies > 8
+    passes = np.where(many, np.minimum(copies, 14 * np.sqrt(copies)), copies)
+    before = np.concatenate(([0.0], np.cumsum(copies * steps * steps)))
+    spread = np.sqrt(np.where(many, before[:-1], (before[:-1] + before[1:]) / 2))
+    cells = np.minimum(12 * spread, float(copies @ steps) / 2) + 1
+    return float(passes @ cells)
+
+
+def finest_unit(sizes: Floats, counts: Floats, work: float) -> float:
+    """The smallest unit whose table costs at most `work`."""
+    low, high = math.log(float(sizes.max()) * 1e-9), math.log(float(sizes.max()) * 4)
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if table_cost(sizes, counts, math.exp(middle)) > work else (low, middle)
+    return math.exp(high)

@@ -1,0 +1,135 @@
+r"""From tail sums to a proved root: what every enumeration of atoms shares.
+
+For any set S of atoms (values l of L with their probabilities) write P_S for its probability and Q_S for its sum of
+p e^{-l}.  Then P_S - e^y Q_S <= E(1 - e^{y-L})_+ =: F(y), with equality when S holds exactly the atoms above y.  So
+
+- *lower*: whatever S is, log((P_S - t)/Q_S) is at most the y with F(y) = t: no atom needs to be placed exactly;
+- *upper*: if S holds every atom above z + s and none below z - s, then
+  F(z + s) <= P_S - e^z Q_S + 1.01 s P_S, because only atoms within s of z can be on the wrong side.
+
+An enumeration therefore offers `lines(z)`, balls around P_S and Q_S for its S at z, its `slack` s, and a bound on
+the probability of the atoms it has dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+from flint import arb
+
+from optcomp.numerics.balls import precision
+from optcomp.numerics.saddle import Floats, excess_root_guess
+
+_FLOORS = (4.0, 40.0, math.inf)  # how much larger than t the excess is at the floor, in nats
+_HIGH = -0.5
+_ENOUGH = 33
+
+
+class BelowFloor(ArithmeticError):
+    """A place below an enumeration's floor was asked for: list the atoms again with a lower one."""
+
+
+class Enumeration(Protocol):
+    """A way to sum over the atoms above a place."""
+
+    @property
+    def bits(self) -> int:
+        """Working precision."""
+
+    @property
+    def slack(self) -> arb:
+        """How far from z an atom may be and still be on the wrong side; at most 1/100."""
+
+    @property
+    def dropped(self) -> arb:
+        """Upper bound on the probability of the atoms left out."""
+
+    def lines(self, z: arb) -> tuple[arb, arb]:
+        """P_S and Q_S for the atoms above the exact point z, give or take `slack`."""
+
+
+def enumerated_excess(atoms: Enumeration, y: arb) -> arb:
+    """E(1 - e^{y-L})_+ as a ball."""
+    with precision(atoms.bits):
+        below = _height(atoms.lines(y.mid()), y).nonnegative_part().lower()
+        return below.union(_upper(atoms, y))
+
+
+def _height(line: tuple[arb, arb], y: arb) -> arb:
+    return line[0] - y.exp() * line[1]
+
+
+def _upper(atoms: Enumeration, y: arb) -> arb:
+    z = (y - atoms.slack).lower()
+    line = atoms.lines(z)
+    return (_height(line, z) + arb("1.01") * atoms.slack * line[0] + atoms.dropped).upper()
+
+
+def enumerated_root(atoms: Enumeration, t: arb, guess: float, top: arb) -> arb:
+    """The y >= 0 with E(1 - e^{y-L})_+ = t > 0, as a ball; `top` is the largest value of L."""
+    with precision(atoms.bits):
+        root = _newton(atoms, t, arb(guess), top)
+        lower = root.nonnegative_part().lower()
+        place = root.mid().nonnegative_part()
+        above, damped = atoms.lines(place)
+        step = atoms.slack * (2 + 2 * above / (place.exp() * damped)) + 2 * root.rad()
+        upper = (root + step).upper().nonnegative_part()
+        while upper < top:
+            if _upper(atoms, upper) <= t.lower():
+                return lower.union(upper)
+            upper = (upper + step).upper()
+            step = 2 * step
+        return lower.union(top.upper())
+
+
+def root_above_floor(build: Callable[[float], Enumeration], sizes: Floats, counts: Floats, t: arb, top: arb) -> arb:
+    """`enumerated_root` for enumerations that list only atoms near and above a floor.
+
+    The floor is guessed; where the guess was wrong, or too coarse a floor cost accuracy, the next one is tried and the
+    brackets are intersected.
+    """
+    log_t = float(t.mid().log())
+    guess = excess_root_guess(sizes, counts, log_t)
+    found: arb | None = None
+    for nats in _FLOORS:
+        floor = excess_root_guess(sizes, counts, log_t + nats) * (1 - 1e-6) if log_t + nats < _HIGH else 0.0
+        try:
+            root = enumerated_root(build(floor), t, max(guess, floor), top)
+        except BelowFloor:
+            continue
+        found = root if found is None else found.intersection(root)
+        if found.rel_accuracy_bits() > _ENOUGH or floor == 0.0:
+            break
+    if found is None:
+        raise BelowFloor("no floor was low enough")
+    return found
+
+
+def _newton(atoms: Enumeration, t: arb, start: arb, top: arb) -> arb:
+    """Climb along the lines: after one step every iterate is at most the root, and they increase."""
+    z, best = start.mid(), arb.neg_inf()
+    for _ in range(80):
+        above, damped = atoms.lines(z)
+        rest = above - t
+        if not rest.mid() > 0:  # too far up: double the distance from the top
+            if z.is_zero():
+                return arb(0)
+            z = (top - 2 * (top - z).max(top / 1000)).nonnegative_part().mid()
+            continue
+        root = _meeting(rest, damped)
+        if not root.mid() > 0 or not root.mid() > best.mid() + best.rad() / 4 + atoms.slack / 4:
+            return root if not best.is_finite() else best.max(root)
+        best = root
+        z = root.mid()
+    return best
+
+
+def _meeting(rest: arb, damped: arb) -> arb:
+    """log(rest/damped); where rest may vanish the ball is widened down to zero, which no root is below."""
+    root = (rest / damped).log()
+    if root.is_finite():
+        return root
+    middle = (rest.mid() / damped.mid()).log()
+    return middle.union(middle.min(arb(0)))

@@ -1,0 +1,119 @@
+"""The answer: two numbers with the truth between them, and the theorem that proves it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+from typing import Literal
+
+from optcomp.numerics.exact import Exact
+
+Quantity = Literal["epsilon", "delta"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """lower <= the optimal total <= upper, rounding included.
+
+    `quantity` says which of ε and δ was computed; the other one was given.  The number to publish is `upper`, which is
+    also `epsilon` or `delta`, whichever was computed.
+    """
+
+    quantity: Quantity
+    lower: float
+    upper: float
+    given: Exact
+    theorem: str
+    method: str
+    count: int
+    notes: tuple[str, ...] = ()
+    enclosure: tuple[Fraction, Fraction] | None = None
+    """The exact rational ends, when bits were asked for."""
+
+    @property
+    def epsilon(self) -> float:
+        """ε of the total guarantee: proved, or given."""
+        return self.upper if self.quantity == "epsilon" else float(self.given)
+
+    @property
+    def delta(self) -> float:
+        """δ of the total guarantee: proved, or given."""
+        return self.upper if self.quantity == "delta" else float(self.given)
+
+    @property
+    def width(self) -> float:
+        """Relative width of the bracket: 0 for a point, infinite when only one side is known."""
+        if self.lower == self.upper:
+            return 0.0
+        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else math.inf
+
+    def decimal(self, digits: int) -> tuple[str, str]:
+        """Both ends as decimal strings with that many significant digits, the lower rounded down, the upper up."""
+        ends = self.enclosure or ((Fraction(self.lower), Fraction(self.upper)) if math.isfinite(self.upper) else None)
+        if ends is None:
+            return str(self.lower), str(self.upper)
+        return _decimal(ends[0], digits, ROUND_FLOOR), _decimal(ends[1], digits, ROUND_CEILING)
+
+    def as_dict(self) -> dict[str, object]:
+        """A JSON-ready view; an infinite end is None, because JSON has no infinity."""
+        view: dict[str, object] = {
+            "quantity": self.quantity,
+            "epsilon": _finite(self.epsilon),
+            "delta": _finite(self.delta),
+            "lower": _finite(self.lower),
+            "upper": _finite(self.upper),
+            "theorem": self.theorem,
+            "method": self.method,
+            "count": self.count,
+            "notes": list(self.notes),
+        }
+        if self.enclosure is not None:
+            view["enclosure"] = [str(end) for end in self.enclosure]
+        return view
+
+    def __str__(self) -> str:
+        symbol, other = ("ε", "δ") if self.quantity == "epsilon" else ("δ", "ε")
+        given = f"{float(self.given):.6g}"
+        if math.isinf(self.upper) and self.lower == self.upper:
+            return f"no finite {symbol} at {other} = {given} ({self.theorem}, {self.method}; {self.count} mechanisms)"
+        return (
+            f"{symbol} in [{self.lower!r}, {self.upper!r}] at {other} = {given} "
+            f"({self.theorem}, {self.method}; {self.count} mechanisms)"
+        )
+
+
+def upper_bound(
+    quantity: Quantity,
+    upper: float,
+    given: Exact,
+    *,
+    theorem: str,
+    method: str,
+    count: int,
+    notes: tuple[str, ...] = (),
+) -> Bound:
+    """The answer of a theorem that proves an upper side only."""
+    return Bound(
+        quantity=quantity,
+        lower=0.0,
+        upper=upper,
+        given=given,
+        theorem=theorem,
+        method=method,
+        count=count,
+        notes=notes,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _decimal(value: Fraction, digits: int, rounding: str) -> str:
+    with localcontext() as context:
+        context.prec = digits
+        context.rounding = rounding
+        context.Emin, context.Emax = -999_999_999, 999_999_999
+        return str(Decimal(value.numerator) / Decimal(value.denominator))

@@ -1,0 +1,70 @@
+r"""The δ side of optimal composition, without cancellation.
+
+    δ(ε) = 1 - (1 - h(ε)) \prod(1 - δ_i),      h the excess of the pure parts
+
+so ε is possible at δ exactly when h(ε) <= t = 1 - (1 - δ)/\prod(1 - δ_i).  If t < 0, δ is below the probability that
+some mechanism leaks everything, and no ε works.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+
+from optcomp.numerics.balls import ball, precision
+from optcomp.numerics.exact import Exact
+from optcomp.numerics.sums import ball_sum
+from optcomp.theorems.parts import Parts
+
+_EXACT_BITS = 50_000
+_MOST_BITS = 1 << 14
+
+
+def log_kept(parts: Parts) -> arb:
+    r"""log \prod(1 - δ_i), at most zero."""
+    return -ball_sum(lambda d: -(-d).log1p(), parts.leaks, lambda d: -np.log1p(-d))
+
+
+def leak(parts: Parts) -> arb:
+    r"""1 - \prod(1 - δ_i): the probability that some mechanism leaks everything."""
+    return -(log_kept(parts).expm1())
+
+
+def with_leaks(parts: Parts, excess: arb) -> arb:
+    """δ of the whole composition from the excess of its pure parts."""
+    leaked = leak(parts)
+    return leaked + (1 - leaked) * excess
+
+
+def target(parts: Parts, delta: Exact, bits: int) -> arb:
+    """t as a ball of about `bits` bits: negative when δ is infeasible, exactly zero when it is only just feasible.
+
+    A ball that contains zero and is not zero is returned only when no affordable precision decides.
+    """
+    if not parts.leaks:
+        with precision(bits + 32):
+            return ball(delta)
+    if _decidable(parts, delta) and _is_zero(parts, delta):
+        return arb(0)
+    working = bits
+    while True:
+        with precision(working + 32):
+            t = -((-ball(delta)).log1p() - log_kept(parts)).expm1()
+        if t < 0 or (t > 0 and t.rel_accuracy_bits() >= bits - 8) or working >= _MOST_BITS:
+            return t
+        working *= 2
+
+
+def _decidable(parts: Parts, delta: Exact) -> bool:
+    """Whether 1 - δ and the product of the 1 - δ_i are small enough to compare as fractions."""
+    size = sum(Fraction(value).denominator.bit_length() * count for value, count in parts.leaks)
+    return size + Fraction(delta).denominator.bit_length() <= _EXACT_BITS
+
+
+def _is_zero(parts: Parts, delta: Exact) -> bool:
+    kept = Fraction(1)
+    for value, count in parts.leaks:
+        kept *= (1 - Fraction(value)) ** count
+    return kept == 1 - Fraction(delta)
