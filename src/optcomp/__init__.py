@@ -16,7 +16,7 @@ from optcomp.errors import (
 )
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.numerics.progress import listening
-from optcomp.theorems import Bound, Theorem, theorem, theorems
+from optcomp.theorems import Bound, Theorem, known_theorems, theorem
 
 __version__ = "0.1.0"
 
@@ -35,7 +35,7 @@ __all__ = [
     "UnknownTheorem",
     "compare",
     "compose",
+    "known_theorems",
     "listening",
     "theorem",
-    "theorems",
 ]

@@ -59,6 +59,7 @@ _MURTAGH_VADHAN = _Method("murtagh-vadhan", "MV18-1.7", mv18_1_7.epsilon_at, mv1
 _NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN)}
 
 METHODS = ("auto", *_NAMED)
+MOST_BITS = 100_000
 
 
 def compose(
@@ -80,17 +81,18 @@ def compose(
     `parameters="adaptive"` says that ε_i were chosen after seeing answers, which optimal composition does not cover.
     """
     question = _question(delta, epsilon)
-    _check_options(method, rtol, eta, bits, parameters)
+    _check_options(method, eta, bits, parameters)
+    wanted = None if rtol is None else _checked_rtol(rtol)
     read = read_parts(parts)
     if bits is not None:
         _require("MV18-1.5", read, parameters)
-        bound = mv18_1_5.to_bits(question.quantity, read, question.given, whole(bits, "bits", 1))
+        bound = mv18_1_5.to_bits(question.quantity, read, question.given, whole(bits, "bits", 1, MOST_BITS))
     elif method == "auto":
-        bound = _auto(read, question, parameters)
+        bound = _auto(read, question, parameters, wanted)
     else:
         bound = _by_name(method, read, question, parameters, eta)
-    if rtol is not None and not bound.width <= rtol:
-        raise PrecisionNotReached(bound, rtol, bound.width)
+    if wanted is not None and not bound.width <= wanted:
+        raise PrecisionNotReached(bound, wanted, bound.width)
     return bound
 
 
@@ -121,13 +123,18 @@ def _question(delta: Number | None, epsilon: Number | None) -> _Question:
     return _Question("delta", checked_epsilon(epsilon))
 
 
-def _check_options(method: str, rtol: object, eta: object, bits: object, parameters: object) -> None:
+def _checked_rtol(rtol: object) -> float:
+    value = exact(rtol, "rtol")
+    if value < 0:
+        raise InvalidInput("rtol", rtol, "must not be negative")
+    return float(value)
+
+
+def _check_options(method: str, eta: object, bits: object, parameters: object) -> None:
     if method not in METHODS:
         raise InvalidInput("method", method, f"must be one of {', '.join(METHODS)}")
     if parameters not in ("fixed", "adaptive"):
         raise InvalidInput("parameters", parameters, "must be 'fixed' or 'adaptive'")
-    if rtol is not None and not exact(rtol, "rtol") >= 0:
-        raise InvalidInput("rtol", rtol, "must not be negative")
     if eta is not None and method != "murtagh-vadhan":
         raise InvalidInput("eta", eta, f"belongs to method 'murtagh-vadhan', not to {method!r}")
     if bits is not None and method not in ("auto", "exact"):
@@ -149,38 +156,42 @@ def _by_name(name: str, parts: Parts, question: _Question, parameters: Parameter
 
 
 def _with_lower(bound: Bound, parts: Parts, question: _Question) -> Bound:
-    """A closed form proves one side; the other is the exact total of the most numerous-and-large ε alone."""
-    if not parts.coins:
-        return replace(bound, lower=min(bound.upper, _EXACT.answer(parts, question).lower))
-    eps, count = max(parts.coins, key=lambda coin: float(coin[0]) ** 2 * coin[1])
-    alone = Parts.of(_merged({(eps, 0.0): count}, parts))
-    lower = _EXACT.answer(alone, question).lower
+    """The same with a lower side at least that of the largest group of equal ε alone, beside all the leaks."""
+    counts: dict[tuple[Exact, Exact], int] = {(0.0, delta): count for delta, count in parts.leaks}
+    if parts.coins:
+        eps, count = max(parts.coins, key=lambda coin: float(coin[0]) ** 2 * coin[1])
+        counts[eps, 0.0] = count
+    lower = _EXACT.answer(Parts.of(counts), question).lower
+    if lower <= bound.lower:
+        return bound
     return replace(bound, lower=lower, notes=(*bound.notes, "lower side: the largest group of equal ε alone"))
 
 
-def _merged(counts: dict[tuple[Exact, Exact], int], parts: Parts) -> dict[tuple[Exact, Exact], int]:
-    """The chosen coins beside all leaks, as mechanisms that only leak."""
-    return counts | {(0.0, delta): count for delta, count in parts.leaks}
-
-
-def _auto(parts: Parts, question: _Question, parameters: Parameters) -> Bound:
+def _auto(parts: Parts, question: _Question, parameters: Parameters, rtol: float | None = None) -> Bound:
     if parameters == "adaptive":
         return _by_name("basic", parts, question, parameters, None)
     try:
         return _EXACT.answer(parts, question)
     except NotAffordable:
-        return _bracket(parts, question)
+        return _bracket(parts, question, rtol)
 
 
-def _bracket(parts: Parts, question: _Question) -> Bound:
-    """Murtagh–Vadhan within a couple of seconds; the closed form's upper side where that is smaller."""
+def _bracket(parts: Parts, question: _Question, rtol: float | None) -> Bound:
+    """Murtagh–Vadhan within a few seconds, or as fine as a demanded width needs if that is affordable.
+
+    The upper side is the closed form's where that is smaller.
+    """
     unit, note = mv18_1_7.quick_unit(parts)
     lattice = mv18_1_7.epsilon_on if question.quantity == "epsilon" else mv18_1_7.delta_on
     bound = lattice(parts, question.given, unit, note)
+    if rtol is not None and bound.width > rtol > 0:
+        finer = 0.7 * unit * rtol / bound.width
+        if mv18_1_7.table_cost(*parts.sizes, finer) <= mv18_1_7.MOST_WORK:
+            bound = lattice(parts, question.given, finer)
     closed = min((method.answer(parts, question) for method in _CLOSED if method.name in ("basic", "kov")), key=_upper)
-    if closed.upper >= bound.upper:
-        return bound
-    return replace(closed, lower=min(bound.lower, closed.upper), notes=bound.notes)
+    if closed.upper < bound.upper:
+        bound = replace(closed, lower=min(bound.lower, closed.upper), notes=bound.notes)
+    return _with_lower(bound, parts, question)
 
 
 def _upper(bound: Bound) -> float:

@@ -11,7 +11,10 @@ import numpy.typing as npt
 from optcomp.errors import InvalidGuarantee, InvalidInput
 from optcomp.guarantees.approximate import Guarantee, checked_delta, checked_epsilon
 from optcomp.numerics.exact import Exact, Number, whole
-from optcomp.theorems.parts import Parts
+from optcomp.theorems.parts import Group, Parts
+
+MOST_COPIES = 10**15
+"""More copies of one mechanism than this are taken for a mistake."""
 
 Item = Guarantee | Number | tuple[Number, Number]
 Items = Iterable[Item] | Mapping[Item, int] | npt.NDArray[np.floating]
@@ -32,7 +35,7 @@ def read_parts(parts: object) -> Parts:
 
 def _counted(parts: object) -> Iterable[tuple[object, int]]:
     if isinstance(parts, Mapping):
-        return [(item, whole(count, f"count of {item!r}", 0)) for item, count in parts.items()]
+        return [(item, whole(count, f"count of {item!r}", 0, MOST_COPIES)) for item, count in parts.items()]
     if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
         raise InvalidInput("parts", parts, "must be a list of guarantees, a mapping to counts or an array")
     return _run_lengths(cast(Iterable[object], parts))
@@ -67,6 +70,10 @@ def _from_array(array: npt.NDArray[np.generic]) -> Parts:
     if values.ndim != 2 or values.shape[1] != 2:
         raise InvalidInput("parts", array.shape, "must be a 1-D array of epsilon or have two columns (epsilon, delta)")
     _check_columns(values)
+    if not values[:, 1].any():
+        sizes, counts = np.unique(values[:, 0] + 0.0, return_counts=True)
+        pairs = zip(sizes[::-1].tolist(), counts[::-1].tolist(), strict=True)  # already in Parts' order
+        return Parts(tuple(Group(eps, 0.0, count) for eps, count in pairs))
     rows, counts = np.unique(values + 0.0, axis=0, return_counts=True)
     return Parts.of({(eps, delta): count for (eps, delta), count in zip(rows.tolist(), counts.tolist(), strict=True)})
 

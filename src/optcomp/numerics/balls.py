@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq, fmpz
+from flint import arb, ctx, fmpq
 
 from optcomp.numerics.exact import Exact
 
@@ -36,11 +36,6 @@ def ball(value: Exact | int) -> arb:
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
     return arb(value)
-
-
-def hull(lower: arb, upper: arb) -> arb:
-    """The smallest ball that contains both."""
-    return lower.union(upper)
 
 
 def fraction(point: arb) -> Fraction:
@@ -82,14 +77,3 @@ def _nearby(point: arb) -> float:
         return math.ldexp(size >> shift, exponent + shift)
     except OverflowError:
         return math.inf if size > 0 else -math.nextafter(math.inf, 0.0)
-
-
-def floor_of(value: arb) -> int | None:
-    """The common floor of the whole ball, or None when the ball straddles an integer."""
-    below, above = value.lower().floor().unique_fmpz(), value.upper().floor().unique_fmpz()
-    return int(below) if below is not None and below == above else None
-
-
-def integer_ball(value: int) -> arb:
-    """An integer of any size as a ball."""
-    return arb(fmpz(value))

@@ -24,14 +24,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flint import acb, arb, fmpq
 
-from optcomp.numerics.balls import ball, floor_of, precision
+from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.saddle import excess_root_guess
 
 _DIRECT_TERMS = 300
+_MOST_BITS = 1 << 13
+_PATIENCE = 12  # steps of Newton's method before halving
 _GAP = 4.0  # least distance of the contour from a pole, in standard deviations of the frequency variable
 
 
@@ -61,6 +64,13 @@ class Tails:
             return arb.neg_inf()
         return self.place + (rest / self.damped).log()
 
+    def guess(self, t: arb) -> float:
+        """About where the excess meets t, from its logarithm's slope at this cell's right end."""
+        height = (self.above - self.damped).mid()
+        if not height > 0:
+            return float(self.place)
+        return float(self.place + (height / t).log() * height / self.damped)
+
 
 def tails(k: int, x: Exact, j: int, bits: int) -> Tails:
     """A_j and B_j to about `bits` bits; 0 <= j <= k.  Call inside `precision`."""
@@ -72,12 +82,9 @@ def tails(k: int, x: Exact, j: int, bits: int) -> Tails:
 
 def equal_excess(k: int, x: Exact, y: Exact, bits: int) -> arb:
     """E(1 - e^{y-L})_+ for k coins of size x at 0 <= y <= kx."""
+    below = math.floor((Fraction(y) / Fraction(x) + k) / 2)  # L_below <= y, exactly
     with precision(working_bits(bits)):
-        place = floor_of((ball(y) / ball(x) + k) / 2)
-        if place is None:  # y is on a lattice point to working precision: both cells agree there
-            place = int(((ball(y) / ball(x) + k) / 2).upper().floor().unique_fmpz())
-        j = min(place + 1, k)
-        return tails(k, x, j, bits).excess(ball(y))
+        return tails(k, x, min(below + 1, k), bits).excess(ball(y))
 
 
 def equal_root(k: int, x: Exact, t: arb, bits: int) -> arb:
@@ -86,37 +93,60 @@ def equal_root(k: int, x: Exact, t: arb, bits: int) -> arb:
     Newton's method on a convex, piecewise linear function of e^y: every cell's line lies below the function, so the
     root is the largest of the lines' roots, and it is found in the cell (or the two neighbours) that contains it.
     """
-    least = k // 2 + 1 if k % 2 == 0 else (k + 1) // 2  # the cell of y = 0
     guess = excess_root_guess([float(x)], [k], float(t.mid().log().mid()))
-    j = min(max(math.ceil((guess / float(x) + k) / 2), least), k)
+    search = _Search(k, x, guess)
     with precision(working_bits(bits)):
         best = arb.neg_inf()
-        seen: set[int] = set()
-        while j not in seen:
-            seen.add(j)
-            root = tails(k, x, j, bits).root(t)
+        while search.j not in search.seen:
+            here = tails(k, x, search.j, bits)
+            root = here.root(t)
             if root.is_nan():
-                return equal_root(k, x, t, 2 * bits)
+                return equal_root(k, x, t, _doubled(bits))
             best = best.max(root)
-            j = _next_cell(root, k, x, j, least)
-        if best > 0 and not _cells(best, k, x) <= seen:
+            search.advance(root, here.guess(t))
+        if best > 0 and not search.cells(best) <= search.seen:
             raise ArithmeticError(f"root search ended outside its cell: {k=} {x=} {t=} {best=}")
         return best.max(arb(0))
 
 
-def _cells(root: arb, k: int, x: Exact) -> set[int]:
-    """The one or two cells that a root's ball touches."""
-    cell = (root / ball(x) + k) / 2
-    ends = (min(int(end.ceil().unique_fmpz()), k) for end in (cell.lower(), cell.upper()))
-    return set(ends)
+class _Search:
+    """Which cell to look at next: the answer's cell is above `low` and below `high`."""
+
+    def __init__(self, k: int, x: Exact, guess: float) -> None:
+        self.k, self._size = k, ball(x)
+        self._least = k // 2 + 1 if k % 2 == 0 else (k + 1) // 2  # the cell of y = 0
+        self._low, self._high = self._least - 1, k + 1
+        self.j = min(max(math.ceil((guess / float(x) + k) / 2), self._least), k)
+        self.seen: set[int] = set()
+
+    def cells(self, root: arb) -> set[int]:
+        """The one or two cells that a root's ball touches."""
+        cell = (root / self._size + self.k) / 2
+        ends = (int(end.ceil().unique_fmpz()) for end in (cell.lower(), cell.upper()))
+        return {min(max(end, self._least), self.k) for end in ends}
+
+    def advance(self, root: arb, guess: float) -> None:
+        """Stay with a root in its own cell; else go where the logarithm's slope points; halve where that creeps."""
+        self.seen.add(self.j)
+        touched = self.cells(root) if root.is_finite() else {self.j - 1}
+        if self.j in touched:
+            self.j = max(touched) if max(touched) != self.j else min(touched)
+            return
+        if min(touched) < self.j:
+            self._high = min(self._high, self.j)
+        else:
+            self._low = max(self._low, self.j)
+        target = math.ceil((guess / float(self._size) + self.k) / 2)
+        if len(self.seen) > _PATIENCE or not self._low < target < self._high:
+            near = min(touched)
+            target = near if len(self.seen) <= _PATIENCE else (self._low + self._high) // 2
+        self.j = min(max(target, self._low + 1), self._high - 1, self.k)
 
 
-def _next_cell(root: arb, k: int, x: Exact, j: int, least: int) -> int:
-    """The cell in which the line's root lies; the right one of two when its ball touches j and j + 1."""
-    if not root.is_finite():
-        return max(least, (least + j) // 2) if j > least + 8 else least
-    low, high = min(_cells(root, k, x)), max(_cells(root, k, x))
-    return min(max(high if low == j else low, least), k)
+def _doubled(bits: int) -> int:
+    if bits > _MOST_BITS:
+        raise ArithmeticError("the excess agrees with t to thousands of bits")
+    return 2 * bits
 
 
 def working_bits(bits: int) -> int:

@@ -6,11 +6,14 @@ The result is a float or a Fraction; both are exact rationals, compare exactly w
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational, Real
 
 from optcomp.errors import InvalidInput
+
+_MOST_DIGITS = 4000
 
 Exact = float | Fraction
 Number = float | int | Fraction | Decimal | str
@@ -33,22 +36,29 @@ def exact(value: object, argument: str, error: type[InvalidInput] = InvalidInput
 
 
 def _from_decimal(value: str | Decimal, argument: str, error: type[InvalidInput]) -> Exact:
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise error(argument, value, "must be finite")
-        return Fraction(value)
-    if value.strip().lower().lstrip("+-") in {"inf", "infinity", "nan"}:
-        raise error(argument, value, "must be finite")
     try:
-        return Fraction(value)
-    except (ValueError, ZeroDivisionError):
-        raise error(argument, value, "must be a number such as 0.1, 1e-9 or 1/3") from None
+        decimal = Decimal(value)
+    except InvalidOperation:
+        return _from_ratio(str(value), argument, error)
+    if not decimal.is_finite():
+        raise error(argument, value, "must be finite")
+    if abs(decimal.adjusted()) > _MOST_DIGITS:
+        raise error(argument, value, f"must lie between 1e-{_MOST_DIGITS} and 1e{_MOST_DIGITS}")
+    return Fraction(decimal)
 
 
-def whole(value: object, argument: str, least: int, error: type[InvalidInput] = InvalidInput) -> int:
-    """A whole number, at least `least`; floats are refused even when they happen to be whole."""
+def _from_ratio(value: str, argument: str, error: type[InvalidInput]) -> Exact:
+    if "/" in value:
+        with suppress(ValueError, ZeroDivisionError):
+            return Fraction(value)
+    raise error(argument, value, "must be a number such as 0.1, 1e-9 or 1/3")
+
+
+def whole(value: object, argument: str, least: int, most: int) -> int:
+    """A whole number in a range; floats are refused even when they happen to be whole."""
     if isinstance(value, bool) or not isinstance(value, int | Rational) or value.denominator != 1:
-        raise error(argument, value, "must be a whole number")
-    if value < least:
-        raise error(argument, value, f"must be at least {least}")
-    return int(value.numerator)
+        raise InvalidInput(argument, value, "must be a whole number")
+    number = int(value.numerator)
+    if not least <= number <= most:
+        raise InvalidInput(argument, value, f"must be at least {least} and at most {most}")
+    return number

@@ -59,9 +59,10 @@ class FloatHalves:
         with precision(self.bits):
             first, second = (_half(part) for part in split(coins))
             reach = float(first.place[-1] + second.place[-1])
-            self._least = floor - _MARGIN * (1 + reach)
-            a = _prune(first, self._least - second.place[-1], depth)
-            b = _prune(second, self._least - first.place[-1], depth)
+            least = floor - _MARGIN * (1 + reach)
+            self._lowest = least + _MARGIN * (1 + reach) / 4
+            a = _prune(first, least - second.place[-1], depth)
+            b = _prune(second, least - first.place[-1], depth)
             self._place_a, self._place_b = a.place, b.place
             self._weight_a, up_a, error_up_a = _scaled(a.log_p)
             self._damped_a, down_a, error_down_a = _scaled(a.log_p - a.place)
@@ -80,8 +81,8 @@ class FloatHalves:
     def lines(self, z: arb) -> tuple[arb, arb]:
         """P_S and Q_S, S chosen by comparing floats."""
         place = float_up(z)
-        if place < self._least + _MARGIN / 4:
-            raise BelowFloor(f"{place} < {self._least}")
+        if place < self._lowest:
+            raise BelowFloor(f"{place} < {self._lowest}")
         start = np.searchsorted(self._place_b, place - self._place_a, side="right")
         above = blocked_sum(self._weight_a * self._tail[start])
         damped = blocked_sum(self._damped_a * self._damped_tail[start])

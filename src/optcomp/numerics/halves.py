@@ -60,6 +60,9 @@ def _rebalance(big: list[Coin], small: list[Coin]) -> tuple[list[Coin], list[Coi
 
 def pairs_cost(coins: Sequence[Coin], windowed: bool = False) -> float:
     """Atoms to be listed when the coins are split: the memory and time of meeting in the middle."""
-    if log_atoms(coins, windowed) > _HOPELESS:
-        return 2 * math.exp(min(log_atoms(coins, windowed) / 2, 700.0))
+    total = len(coins) * math.log(2)
+    if total <= _HOPELESS:
+        total = log_atoms(coins, windowed)
+    if total > _HOPELESS:
+        return 2 * math.exp(min(total / 2, 700.0))  # at least
     return sum(math.exp(log_atoms(half, windowed)) for half in split(coins))

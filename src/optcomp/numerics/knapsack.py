@@ -49,7 +49,11 @@ def rounded_steps(coins: Sequence[Coin], unit: float, *, up: bool) -> list[Step]
     grid = Fraction(unit)
     rounded: dict[int, int] = {}
     for x, m in coins:
-        a = math.ceil(Fraction(x) / grid) if up else math.floor(Fraction(x) / grid)
+        ratio = float(x) / unit
+        if abs(ratio - round(ratio)) > 1e-9 * (1 + ratio):  # no integer within the error of the division
+            a = math.ceil(ratio) if up else math.floor(ratio)
+        else:
+            a = math.ceil(Fraction(x) / grid) if up else math.floor(Fraction(x) / grid)
         if a:
             rounded[a] = rounded.get(a, 0) + m
     return sorted(rounded.items())
@@ -190,9 +194,10 @@ class _Table:
             raise ArithmeticError(f"knapsack table out of range: {total}")
         half = window.size // 2
         limit = total * _NEGLIGIBLE
-        start = int(np.searchsorted(np.cumsum(window[:half]), limit))
-        end = int(np.searchsorted(np.cumsum(window[half + 1 :][::-1]), limit))
-        self.lost += 2.02 * _NEGLIGIBLE
+        below, above = np.cumsum(window[:half]), np.cumsum(window[half + 1 :][::-1])
+        start, end = int(np.searchsorted(below, limit)), int(np.searchsorted(above, limit))
+        if (start and below[start - 1] > 0) or (end and above[end - 1] > 0):  # dropping zeros loses nothing
+            self.lost += 2.02 * _NEGLIGIBLE
         window[window.size - end :] = 0.0
         self._at, self._size, self.low = self._at + start, self._size - start - end, self.low + start
         shift = math.frexp(total)[1]

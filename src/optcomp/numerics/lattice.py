@@ -14,16 +14,17 @@ from optcomp.numerics.exact import Exact
 Floats = npt.NDArray[np.float64]
 
 _MOST_STEPS = 10**7
+_MOST_CELLS = 5e7  # table entries, 400 MB
 
 
 def common_unit(sizes: Sequence[Exact]) -> float | None:
     """The greatest number that divides every size as people write it (0.1, 0.25, ...), if it is not absurdly small."""
-    written = [_written(x) for x in sizes]
     denominator = 1
-    for x in written:
-        denominator = math.lcm(denominator, x.denominator)
+    for x in sizes:
+        denominator = math.lcm(denominator, _written(x).denominator)
         if denominator > 10**18:
             return None
+    written = [_written(x) for x in sizes]
     unit = float(Fraction(math.gcd(*(int(x * denominator) for x in written)), denominator))
     return unit if max(sizes, default=0) / unit <= _MOST_STEPS else None
 
@@ -45,7 +46,8 @@ def table_cost(sizes: Floats, counts: Floats, unit: float) -> float:
     before = np.concatenate(([0.0], np.cumsum(copies * steps * steps)))
     spread = np.sqrt(np.where(many, before[:-1], (before[:-1] + before[1:]) / 2))
     cells = np.minimum(12 * spread, float(copies @ steps) / 2) + 1
-    return float(passes @ cells)
+    widest = min(12 * math.sqrt(float(before[-1])), float(copies @ steps) / 2)
+    return float(passes @ cells) if widest <= _MOST_CELLS else math.inf
 
 
 def finest_unit(sizes: Floats, counts: Floats, work: float) -> float:

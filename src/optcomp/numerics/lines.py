@@ -115,7 +115,7 @@ def _newton(atoms: Enumeration, t: arb, start: arb, top: arb) -> arb:
         rest = above - t
         if not rest.mid() > 0:  # too far up: double the distance from the top
             if z.is_zero():
-                return arb(0)
+                return arb(-1)  # the excess at zero is already below t
             z = (top - 2 * (top - z).max(top / 1000)).nonnegative_part().mid()
             continue
         root = _meeting(rest, damped)
@@ -128,6 +128,8 @@ def _newton(atoms: Enumeration, t: arb, start: arb, top: arb) -> arb:
 
 def _meeting(rest: arb, damped: arb) -> arb:
     """log(rest/damped); where rest may vanish the ball is widened down to zero, which no root is below."""
+    if not damped > 0:
+        return arb(0)
     root = (rest / damped).log()
     if root.is_finite():
         return root

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_ndtr, ndtr
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,10 +68,21 @@ def _normal_root(x: Floats, m: Floats, log_t: float, most: float) -> float:
     for _ in range(60):
         y = (low + high) / 2
         z = (mean - y) / spread
-        drag = y - mean + variance / 2 + float(log_ndtr(z - spread))
-        excess = float(ndtr(z)) - math.exp(min(drag, 0.0))
+        drag = y - mean + variance / 2 + _log_normal_cdf(z - spread)
+        excess = math.exp(_log_normal_cdf(z)) - math.exp(min(drag, 0.0))
         low, high = (y, high) if excess > math.exp(log_t) else (low, y)
     return (low + high) / 2
+
+
+def _log_normal_cdf(z: float) -> float:
+    if z > -30:
+        return math.log(math.erfc(-z / math.sqrt(2)) / 2)
+    return -z * z / 2 - math.log(-z * math.sqrt(2 * math.pi))
+
+
+def _expected_low(x: Floats, m: Floats, c: float) -> float:
+    """How many coins land low under the tilt c."""
+    return float(m @ (1 / (1 + np.exp(np.minimum(x * (1 + 2 * c), 700.0)))))
 
 
 def log_excess_guess(sizes: Sequence[float] | Floats, counts: Sequence[float] | Floats, y: float) -> float:
@@ -86,9 +96,9 @@ def tilt_guess(sizes: Sequence[float] | Floats, counts: Sequence[float] | Floats
     x, m = _arrays(sizes, counts)
     low, high = 0.0, _bisect(x, m, False, y)
     few = min(_FEW, float(m.sum()) / 4)
-    if float(m @ expit(-x * (1 + 2 * high))) >= few:
+    if _expected_low(x, m, high) >= few:
         return high
     for _ in range(50):
         c = (low + high) / 2
-        low, high = (c, high) if float(m @ expit(-x * (1 + 2 * c))) > few else (low, c)
+        low, high = (c, high) if _expected_low(x, m, c) > few else (low, c)
     return low

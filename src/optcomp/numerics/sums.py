@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 from flint import arb
@@ -31,7 +32,9 @@ def ball_sum(
 
 
 def plain_sum(groups: Sequence[tuple[Exact, int]]) -> arb:
-    """The sum of count * value."""
+    """The sum of count * value, exact when the groups are few: ten tenths are one."""
+    if len(groups) <= _FEW:
+        return ball(sum((Fraction(value) * count for value, count in groups), Fraction(0)))
     return ball_sum(lambda x: x, groups, lambda x: x)
 
 

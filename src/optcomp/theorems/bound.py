@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Literal
 
+from optcomp.numerics.balls import ball, float_up
 from optcomp.numerics.exact import Exact
 
 Quantity = Literal["epsilon", "delta"]
@@ -35,12 +36,17 @@ class Bound:
     @property
     def epsilon(self) -> float:
         """ε of the total guarantee: proved, or given."""
-        return self.upper if self.quantity == "epsilon" else float(self.given)
+        return self.upper if self.quantity == "epsilon" else self._given_up
 
     @property
     def delta(self) -> float:
         """δ of the total guarantee: proved, or given."""
-        return self.upper if self.quantity == "delta" else float(self.given)
+        return self.upper if self.quantity == "delta" else self._given_up
+
+    @property
+    def _given_up(self) -> float:
+        """What was given, as a float that claims no more: rounded up when it is not a float itself."""
+        return self.given if isinstance(self.given, float) else float_up(ball(self.given))
 
     @property
     def width(self) -> float:
@@ -75,7 +81,7 @@ class Bound:
 
     def __str__(self) -> str:
         symbol, other = ("ε", "δ") if self.quantity == "epsilon" else ("δ", "ε")
-        given = f"{float(self.given):.6g}"
+        given = f"{self._given_up:.6g}"
         if math.isinf(self.upper) and self.lower == self.upper:
             return f"no finite {symbol} at {other} = {given} ({self.theorem}, {self.method}; {self.count} mechanisms)"
         return (

@@ -29,12 +29,26 @@ from optcomp.theorems.leaks import target, with_leaks
 from optcomp.theorems.moments import total_epsilon
 from optcomp.theorems.parts import Floats, Parts
 
+__all__ = [
+    "DEFAULT_ETA",
+    "MOST_WORK",
+    "delta_at",
+    "delta_on",
+    "epsilon_at",
+    "epsilon_on",
+    "quick",
+    "quick_unit",
+    "table_cost",
+]
+
 ID, METHOD = "MV18-1.7", "murtagh-vadhan"
 DEFAULT_ETA = 0.01
 MOST_WORK = 6e10
 """Additions at most, about a minute a side."""
-QUICK_WORK = 1.5e9
-"""Additions that `auto` is willing to spend on one side, about two seconds."""
+QUICK_WORK = 4e8
+"""Additions that `auto` is willing to spend on one side, about a second."""
+COMMON_WORK = 6e9
+"""Additions it will spend when every ε_i is a multiple of one number, for the answer is then nearly exact."""
 _HAIR = 2.0**-44  # a size this close (relatively) to a multiple of the unit counts as the multiple
 
 
@@ -73,7 +87,7 @@ def quick(parts: Parts) -> bool:
 def quick_unit(parts: Parts) -> tuple[float, str]:
     """The unit `auto` takes: one that divides every ε_i if that is cheap, else the finest that is."""
     common = common_unit([eps for eps, _ in parts.coins])
-    if common is not None and table_cost(*parts.sizes, common) <= 4 * QUICK_WORK:
+    if common is not None and table_cost(*parts.sizes, common) <= COMMON_WORK:
         return common, f"every ε_i is a multiple of {common:.6g}"
     unit = finest_unit(*parts.sizes, QUICK_WORK)
     return unit, f"ε_i rounded to multiples of {unit:.3g}"

@@ -35,8 +35,8 @@ class Parts:
     @classmethod
     def of(cls, counts: Mapping[tuple[Exact, Exact], int]) -> Parts:
         """From a count for each (eps, delta); zero counts vanish."""
-        kept = (Group(eps, delta, count) for (eps, delta), count in counts.items() if count)
-        return cls(tuple(sorted(kept, reverse=True)))
+        kept = sorted(((eps, delta, count) for (eps, delta), count in counts.items() if count), reverse=True)
+        return cls(tuple(map(Group._make, kept)))
 
     @cached_property
     def count(self) -> int:
@@ -46,12 +46,12 @@ class Parts:
     @cached_property
     def coins(self) -> tuple[tuple[Exact, int], ...]:
         """Distinct positive ε with their counts: the randomized responses, largest first."""
-        return _grouped((group.eps, group.copies) for group in self.groups if group.eps > 0)
+        return _grouped((eps, copies) for eps, _, copies in self.groups if eps > 0)
 
     @cached_property
     def leaks(self) -> tuple[tuple[Exact, int], ...]:
         """Distinct positive δ with their counts: the chances of a full leak, largest first."""
-        return _grouped((group.delta, group.copies) for group in self.groups if group.delta > 0)
+        return _grouped(sorted(((delta, copies) for _, delta, copies in self.groups if delta > 0), reverse=True))
 
     @cached_property
     def sizes(self) -> tuple[Floats, Floats]:
@@ -66,7 +66,8 @@ class Parts:
 
 
 def _grouped(pairs: Iterable[tuple[Exact, int]]) -> tuple[tuple[Exact, int], ...]:
+    """Add up the counts of equal values, which stand next to each other; their order stays."""
     counts: dict[Exact, int] = {}
     for value, count in pairs:
         counts[value] = counts.get(value, 0) + count
-    return tuple(sorted(counts.items(), reverse=True))
+    return tuple(counts.items())

@@ -142,7 +142,7 @@ _RECORDS = (
 _BY_ID = {name: record for record in _RECORDS for name in (record.id, *record.aliases)}
 
 
-def theorems() -> tuple[Theorem, ...]:
+def known_theorems() -> tuple[Theorem, ...]:
     """Every theorem of the register."""
     return _RECORDS
 

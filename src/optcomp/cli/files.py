@@ -1,0 +1,38 @@
+"""`--from`: mechanisms out of a file or standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from optcomp.cli import formats
+from optcomp.cli.failures import Refused
+from optcomp.cli.formats import Format
+from optcomp.cli.mechanisms import Entry
+
+_SUFFIXES = {".csv": Format.CSV, ".json": Format.JSON, ".yaml": Format.YAML, ".yml": Format.YAML}
+
+
+def entries_from(path: str, format: Format | None) -> Iterator[Entry]:
+    """Every mechanism of a file; `-` is standard input.  A file without any is refused as a likely mistake."""
+    name = "standard input" if path == "-" else path
+    text = _text(path, name)
+    chosen = format or _SUFFIXES.get(Path(path).suffix.lower()) or formats.sniff(text)
+    empty = True
+    for entry in formats.entries_of(text, chosen, name):
+        empty = False
+        yield entry
+    if empty:
+        raise Refused(f"{name}: holds no mechanisms")
+
+
+def _text(path: str, name: str) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise Refused(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused(f"{name}: is not text in UTF-8") from None

@@ -1,0 +1,176 @@
+"""The three file formats, each read into entries that know where they stand.
+
+No format turns a number into a float: JSON numbers stay text, YAML scalars are never resolved.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+
+import yaml
+
+from optcomp.cli.failures import Refused
+from optcomp.cli.mechanisms import Entry
+
+FIELDS = {"epsilon": "epsilon", "eps": "epsilon", "ε": "epsilon", "delta": "delta", "δ": "delta", "count": "count"}
+"""Names a column or key may have, in any case; others are ignored."""
+
+_NUMBER = re.compile(r"\s*[+-]?(\.?\d|nan|inf)", re.IGNORECASE)
+_SHAPE = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count"
+_TOP = "must hold a list of mechanisms"
+
+
+class Format(StrEnum):
+    """How a file is written."""
+
+    CSV = "csv"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def sniff(text: str) -> Format:
+    """Guess the format from the first line that says something."""
+    start = _first_line(text)
+    if start.startswith(("[", "{")):
+        return Format.JSON
+    return Format.YAML if re.match(r"---|-(\s|$)", start) else Format.CSV
+
+
+def _first_line(text: str) -> str:
+    """The first line that is neither blank nor a comment."""
+    found = re.search(r"^[^\S\n]*([^#\s].*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def entries_of(text: str, format: Format, name: str) -> Iterator[Entry]:
+    """Every mechanism written in the text; `name` is what errors call the file."""
+    readers = {Format.CSV: _from_csv, Format.JSON: _from_json, Format.YAML: _from_yaml}
+    return readers[format](text, name)
+
+
+def _from_csv(text: str, name: str) -> Iterator[Entry]:
+    """A table with columns epsilon[, delta][, count]; without a header, one to three columns in this order."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    columns: Sequence[str] = ()
+    try:
+        for cells in reader:
+            where = f"{name}, line {reader.line_num}"
+            if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
+                continue
+            if columns:
+                yield _from_cells(cells, columns, where)
+            elif any(_NUMBER.match(cell) for cell in cells):
+                columns = ("epsilon", "delta", "count")
+                yield _from_cells(cells, columns, where)
+            else:
+                columns = _header(cells, where)
+    except csv.Error as error:
+        raise Refused(f"{name}, line {reader.line_num}: {error}") from None
+
+
+def _delimiter(text: str) -> str:
+    first = _first_line(text)
+    return next((mark for mark in (";", "\t") if mark in first), ",")
+
+
+def _header(cells: Sequence[str], where: str) -> Sequence[str]:
+    fields = [FIELDS.get(cell.strip().lower(), "") for cell in cells]
+    if "epsilon" not in fields:
+        raise Refused(f"{where}: no column is named epsilon, got {', '.join(cell.strip() for cell in cells)!r}")
+    _once(fields, where)
+    return fields
+
+
+def _once(fields: Sequence[str], where: str) -> None:
+    for field in set(FIELDS.values()):
+        if fields.count(field) > 1:
+            raise Refused(f"{where}: {field} is given twice")
+
+
+def _from_cells(cells: Sequence[str], columns: Sequence[str], where: str) -> Entry:
+    if len(cells) > len(columns):
+        raise Refused(f"{where}: {len(cells)} cells, but at most {len(columns)} columns")
+    return _from_fields({field: cell for field, cell in zip(columns, cells, strict=False) if field}, where)
+
+
+def _from_fields(fields: Mapping[str, str], where: str) -> Entry:
+    delta, count = fields.get("delta", ""), fields.get("count", "")
+    return Entry(where, fields.get("epsilon", "").strip(), delta.strip(), count.strip())
+
+
+def _from_json(text: str, name: str) -> Iterator[Entry]:
+    """A list of numbers, of pairs, or of objects."""
+    try:
+        top = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_Pairs)
+    except json.JSONDecodeError as error:
+        raise Refused(f"{name}, line {error.lineno}: {error.msg}") from None
+    except RecursionError:
+        raise Refused(f"{name}: {_TOP}") from None
+    if isinstance(top, _Pairs) or not isinstance(top, list):
+        raise Refused(f"{name}: {_TOP}")
+    for number, value in enumerate(top, start=1):
+        yield _from_value(value, f"{name}, entry {number}")
+
+
+class _Pairs(list[tuple[str, object]]):
+    """A JSON object with its keys in order, repeated ones included."""
+
+
+def _from_value(value: object, where: str) -> Entry:
+    """A mechanism out of text (a number), a list (a pair), or pairs of key and value (an object)."""
+    if isinstance(value, _Pairs):
+        pairs = [(FIELDS[key.lower()], inner) for key, inner in value if key.lower() in FIELDS]
+        _once([field for field, _ in pairs], where)
+        return _from_fields({field: _scalar(inner, f"{where}: {field}") for field, inner in pairs}, where)
+    if isinstance(value, list):
+        if not 2 <= len(value) <= 3:
+            raise Refused(f"{where}: {_SHAPE}")
+        return _from_cells([_scalar(inner, where) for inner in value], ("epsilon", "delta", "count"), where)
+    if not isinstance(value, str):
+        raise Refused(f"{where}: {_SHAPE}")
+    return Entry(where, value.strip())
+
+
+def _scalar(value: object, where: str) -> str:
+    """The text of a number; nothing at all is the same as an empty cell."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Refused(f"{where}: must be a number")
+    return value
+
+
+def _from_yaml(text: str, name: str) -> Iterator[Entry]:
+    """A list of numbers, of pairs, or of mappings."""
+    try:
+        top = yaml.compose(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise Refused(f"{name}{line}: {error.problem or error.context}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise Refused(f"{name}: {error}") from None
+    if not isinstance(top, yaml.SequenceNode):
+        raise Refused(f"{name}: {_TOP}")
+    for node in top.value:
+        where = f"{name}, line {node.start_mark.line + 1}"
+        yield _from_value(_value(node, where), where)
+
+
+_LOADER: type[yaml.BaseLoader | yaml.CBaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_NOTHING = ("", "~", "null")
+
+
+def _value(node: yaml.Node, where: str, depth: int = 2) -> object:
+    """A YAML node as `_from_value` wants it: its scalars as they were written."""
+    if isinstance(node, yaml.ScalarNode):
+        return str(node.value) if node.style or node.value.lower() not in _NOTHING else None
+    if not depth:
+        raise Refused(f"{where}: {_SHAPE}")
+    if isinstance(node, yaml.MappingNode):
+        return _Pairs((str(key.value), _value(value, where, depth - 1)) for key, value in node.value)
+    return [_value(value, where, depth - 1) for value in node.value]

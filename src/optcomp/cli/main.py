@@ -1,0 +1,166 @@
+"""The commands `compose`, `compare` and `theorems`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import optcomp as oc
+from optcomp.cli import options
+from optcomp.cli.failures import OneLineGroup
+from optcomp.cli.mechanisms import plain
+from optcomp.cli.options import asked, gathered
+from optcomp.cli.progress import working
+
+app = typer.Typer(
+    name="optcomp",
+    cls=OneLineGroup,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="How much privacy is left, with a proof attached: optimal composition of differential privacy.",
+)
+
+
+def run() -> None:
+    """Run the command `optcomp`."""
+    app(prog_name="optcomp")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"optcomp {oc.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def compose(
+    items: options.Items = None,
+    files: options.From = None,
+    format: options.FileFormat = None,
+    delta: options.Delta = None,
+    epsilon: options.Epsilon = None,
+    method: Annotated[
+        str,
+        typer.Option(help=f"One of {', '.join(oc.METHODS)}.", autocompletion=options.complete_method),
+    ] = "auto",
+    eta: Annotated[
+        str | None,
+        typer.Option(metavar="η", help="Accuracy of murtagh-vadhan in ε, between 0 and 1; 0.01 unless told."),
+    ] = None,
+    rtol: Annotated[
+        float | None, typer.Option(help="Refuse an answer whose bracket is relatively wider than this, e.g. 1e-9.")
+    ] = None,
+    bits: Annotated[
+        int | None, typer.Option(help="Print the exact answer between decimals at most 2^-BITS apart.")
+    ] = None,
+    adaptive: options.Adaptive = False,
+    as_json: options.Json = False,
+) -> None:
+    """The total ε (or δ) of mechanisms run on the same data, proved, and what to publish.
+
+    optcomp compose 0.1x50 0.2,1e-9x50 --delta 1e-6
+
+    optcomp compose --from release.csv --epsilon 3 --json
+
+    optcomp compose 0.01x1000000 --delta 1e-9 --bits 200
+    """
+    question = asked(delta, epsilon, adaptive)
+    counts = gathered(items, files, format)
+    with working("composing"):
+        bound = question.compose(counts, method, rtol, plain(eta, "--eta") if eta is not None else None, bits)
+    if as_json:
+        _print_json(bound.as_dict())
+        return
+    from optcomp.cli.tables import show_bound
+
+    show_bound(bound, question.compose(counts, "basic"), question, bits)
+
+
+@app.command()
+def compare(
+    items: options.Items = None,
+    files: options.From = None,
+    format: options.FileFormat = None,
+    delta: options.Delta = None,
+    epsilon: options.Epsilon = None,
+    adaptive: options.Adaptive = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw every theorem against the number of mechanisms: .png, .svg or .pdf."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """What every theorem says about the same mechanisms, best first.
+
+    optcomp compare 0.01x1000 --delta 1e-9 --plot out.png
+    """
+    from optcomp.cli import plots
+    from optcomp.cli.tables import console, show_comparison
+
+    question = asked(delta, epsilon, adaptive)
+    counts = gathered(items, files, format)
+    if plot is not None:
+        plots.check_target(plot)
+    started = time.monotonic()
+    with working("comparing"):
+        bounds = question.compare(counts)
+    if plot is not None:
+        points = plots.affordable_points(time.monotonic() - started)
+        with working("plot", follow=False) as tell:
+            plots.draw(counts, question, bounds[0], points, plot, tell)
+    if as_json:
+        _print_json({"bounds": [bound.as_dict() for bound in bounds], "count": bounds[0].count})
+        return
+    show_comparison(bounds, question)
+    if plot is not None:
+        console().print(f"The plot is in {plot}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def theorems(
+    id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID]", help="Explain this theorem, e.g. MV18-1.5.", autocompletion=options.complete_theorem
+        ),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """The theorems behind the answers: what each says, when it may be used, where it comes from.
+
+    optcomp theorems MV18-1.5
+    """
+    from optcomp.cli.tables import show_theorem, show_theorems
+
+    records = oc.known_theorems() if id is None else (oc.theorem(id),)
+    if as_json:
+        views = [dataclasses.asdict(record) for record in records]
+        _print_json({"theorems": views} if id is None else views[0])
+    elif id is None:
+        show_theorems(records)
+    else:
+        show_theorem(records[0])
+
+
+def _print_json(view: dict[str, object]) -> None:
+    """One object on one page; Greek letters as they are wherever the output can hold them."""
+    narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(view, indent=2, ensure_ascii=narrow, allow_nan=False))
