@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import optcomp as oc
@@ -24,7 +25,23 @@ def shown_down(value: float, digits: int = SHOWN) -> str:
 def _shown(value: float, digits: int, rounding: str) -> str:
     if math.isinf(value):
         return "∞"
+    short = Decimal(repr(value))
+    if value != int(value) and len(short.as_tuple().digits) <= digits:
+        return format(short, "g")  # what a person would write for this very float
     return format(Context(prec=digits, rounding=rounding).plus(Decimal(value)), "g")
+
+
+def published(bound: oc.Bound, proves: Callable[[oc.Bound, Decimal], bool], digits: int = SHOWN) -> str:
+    """The upper side: the short decimal just below the float where that too is proved, else rounded up.
+
+    The float above 0.3 is 0.30000000000000004; a person who adds 0.1 three times wants to read 0.3.
+    """
+    shown = shown_up(bound.upper, digits)
+    if math.isinf(bound.upper) or float(shown) == bound.upper:
+        return shown
+    near = Context(prec=digits).plus(Decimal(bound.upper)).normalize()
+    close = 0 < Decimal(bound.upper) - near <= 4 * Decimal(math.ulp(bound.upper))
+    return format(near, "f" if near >= 1 else "g") if close and proves(bound, near) else shown
 
 
 def excess(value: float, best: float) -> str:
@@ -44,3 +61,8 @@ def decimal_ends(bound: oc.Bound, bits: int) -> tuple[str, str]:
     """Both exact ends with as many digits as the bits are worth."""
     whole = max(0, math.ceil(math.log10(bound.upper))) if 0 < bound.upper < math.inf else 0
     return bound.decimal(whole + math.ceil(bits * math.log10(2)) + 1)
+
+
+def mechanisms(count: int) -> str:
+    """The number of mechanisms with its noun."""
+    return f"{count:,} mechanism{'' if count == 1 else 's'}"

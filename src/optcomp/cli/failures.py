@@ -1,20 +1,25 @@
 """What goes wrong is said in one line on stderr, and the exit code is 2.
 
 Bad input of every kind ends here: a mistyped option, an unreadable file, a parameter out of range, a precision that
-was not reached.  A traceback means a defect of the program.
+was not reached, an output that cannot be written.  A traceback means a defect of the program.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import optcomp as oc
+from optcomp.cli.letters import tolerate_narrow_encodings
+from optcomp.cli.wording import explained
 
 BAD_INPUT = 2
 _LONGEST = 400
@@ -30,13 +35,55 @@ class OneLineGroup(TyperGroup):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and leave with its exit code."""
         extra["standalone_mode"] = False
-        _tolerate_narrow_encodings()
+        tolerate_narrow_encodings()
         sys.exit(_guarded(lambda: TyperGroup.main(self, *args, **extra)))
+
+    def get_params(self, ctx: Any) -> Any:
+        """The parameters; help shows a flag without a type."""
+        return _plain_flags(super().get_params(ctx))
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help shows flags as flags."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The parameters; help shows a flag without a type."""
+        return _plain_flags(super().get_params(ctx))
+
+
+class ItemCommand(PlainCommand):
+    """A command whose arguments are numbers: -0.1 is a negative number and not an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the command line apart."""
+        written = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            option = str(getattr(error, "option_name", ""))
+            if re.match(r"-[\d.]", option):
+                raise Refused(f"item {_item(option, written)!r}: epsilon: must not be negative") from None
+            raise
+
+
+def _item(start: str, args: list[str]) -> str:
+    """The argument that begins like this, and rather not the value of an option."""
+    found = [(before.startswith("--"), arg) for before, arg in pairwise(["", *args]) if arg.startswith(start)]
+    return min(found, default=(False, start), key=lambda pair: pair[0])[1]
+
+
+def _plain_flags(params: Any) -> Any:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
 
 
 def _guarded(command: Callable[[], Any]) -> int:
     """The exit code of a command: its own, or 2 after one line about what is wrong."""
     try:
+        if sys.stdout is None:
+            raise Refused("the output is closed")
         code = command()
         sys.stdout.flush()
     except BrokenPipeError:
@@ -44,19 +91,24 @@ def _guarded(command: Callable[[], Any]) -> int:
         return 1
     except typer.Abort:
         return 130
+    except OSError as error:
+        sys.stdout = io.StringIO()
+        return _complain(f"{error.filename or 'the output cannot be written'}: {error.strerror or error}")
     except (Refused, oc.OptcompError, typer.TyperException, ArithmeticError, MemoryError) as error:
-        print(f"optcomp: {one_line(_explained(error))}", file=sys.stderr)
-        return BAD_INPUT
+        return _complain(_explained(error))
     return code if isinstance(code, int) else 0
 
 
+def _complain(text: str) -> int:
+    if sys.stderr is not None:
+        with suppress(OSError):  # nowhere left to complain to
+            print(f"optcomp: {one_line(text)}", file=sys.stderr, flush=True)
+    return BAD_INPUT
+
+
 def _explained(error: BaseException) -> str:
-    if isinstance(error, oc.PrecisionNotReached) and isinstance(error.bound, oc.Bound):
-        bound, symbol = error.bound, "ε" if error.bound.quantity == "epsilon" else "δ"
-        return (
-            f"--rtol: the proved bracket {bound.lower!r} ≤ {symbol} ≤ {bound.upper!r} has relative width "
-            f"{bound.width:.3g}, more than the {error.rtol:.3g} asked for"
-        )
+    if isinstance(error, oc.OptcompError):
+        return explained(error)
     if isinstance(error, typer.TyperException):
         return error.format_message()
     if isinstance(error, OverflowError):
@@ -68,10 +120,3 @@ def one_line(text: str) -> str:
     """The text without line breaks and control characters, cut where it is absurdly long."""
     line = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-def _tolerate_narrow_encodings() -> None:
-    """Where ε cannot be written, write an escape instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

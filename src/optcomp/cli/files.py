@@ -11,14 +11,14 @@ from optcomp.cli.failures import Refused
 from optcomp.cli.formats import Format
 from optcomp.cli.mechanisms import Entry
 
-_SUFFIXES = {".csv": Format.CSV, ".json": Format.JSON, ".yaml": Format.YAML, ".yml": Format.YAML}
-
 
 def entries_from(path: str, format: Format | None) -> Iterator[Entry]:
     """Every mechanism of a file; `-` is standard input.  A file without any is refused as a likely mistake."""
     name = "standard input" if path == "-" else path
     text = _text(path, name)
-    chosen = format or _SUFFIXES.get(Path(path).suffix.lower()) or formats.sniff(text)
+    if formats.blank(text):
+        raise Refused(f"{name}: holds no mechanisms")
+    chosen = format or formats.SUFFIXES.get(Path(path).suffix.lower()) or formats.sniff(text)
     empty = True
     for entry in formats.entries_of(text, chosen, name):
         empty = False

@@ -16,11 +16,13 @@ import yaml
 
 from optcomp.cli.failures import Refused
 from optcomp.cli.mechanisms import Entry
+from optcomp.cli.strangers import Strangers
 
 FIELDS = {"epsilon": "epsilon", "eps": "epsilon", "ε": "epsilon", "delta": "delta", "δ": "delta", "count": "count"}
-"""Names a column or key may have, in any case; others are ignored."""
+"""Names a column or key may have, in any case; others may hold text only."""
 
 _NUMBER = re.compile(r"\s*[+-]?(\.?\d|nan|inf)", re.IGNORECASE)
+_COLUMNS = ("epsilon", "delta", "count")
 _SHAPE = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count"
 _TOP = "must hold a list of mechanisms"
 
@@ -33,12 +35,21 @@ class Format(StrEnum):
     YAML = "yaml"
 
 
+SUFFIXES = {".csv": Format.CSV, ".json": Format.JSON, ".yaml": Format.YAML, ".yml": Format.YAML}
+"""Endings of file names."""
+
+
 def sniff(text: str) -> Format:
     """Guess the format from the first line that says something."""
     start = _first_line(text)
     if start.startswith(("[", "{")):
         return Format.JSON
-    return Format.YAML if re.match(r"---|-(\s|$)", start) else Format.CSV
+    return Format.YAML if re.match(r"---|-(\s|$)|\w+:\s*$", start) else Format.CSV
+
+
+def blank(text: str) -> bool:
+    """Whether there is nothing but space and comments."""
+    return not _first_line(text)
 
 
 def _first_line(text: str) -> str:
@@ -57,20 +68,22 @@ def _from_csv(text: str, name: str) -> Iterator[Entry]:
     """A table with columns epsilon[, delta][, count]; without a header, one to three columns in this order."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     columns: Sequence[str] = ()
+    strangers = Strangers("column")
     try:
         for cells in reader:
             where = f"{name}, line {reader.line_num}"
             if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
                 continue
             if columns:
-                yield _from_cells(cells, columns, where)
+                yield _from_cells(cells, columns, where, strangers)
             elif any(_NUMBER.match(cell) for cell in cells):
-                columns = ("epsilon", "delta", "count")
-                yield _from_cells(cells, columns, where)
+                columns = _COLUMNS
+                yield _from_cells(cells, columns, where, strangers)
             else:
                 columns = _header(cells, where)
     except csv.Error as error:
         raise Refused(f"{name}, line {reader.line_num}: {error}") from None
+    strangers.dismiss()
 
 
 def _delimiter(text: str) -> str:
@@ -79,23 +92,31 @@ def _delimiter(text: str) -> str:
 
 
 def _header(cells: Sequence[str], where: str) -> Sequence[str]:
-    fields = [FIELDS.get(cell.strip().lower(), "") for cell in cells]
+    """The fields of the columns; an unknown column keeps the name it has."""
+    names = [cell.strip() for cell in cells]
+    fields = [FIELDS.get(name.lower(), name) for name in names]
     if "epsilon" not in fields:
-        raise Refused(f"{where}: no column is named epsilon, got {', '.join(cell.strip() for cell in cells)!r}")
+        raise Refused(f"{where}: no column is named epsilon, got {', '.join(names)!r}")
     _once(fields, where)
     return fields
 
 
 def _once(fields: Sequence[str], where: str) -> None:
-    for field in set(FIELDS.values()):
+    for field in _COLUMNS:
         if fields.count(field) > 1:
             raise Refused(f"{where}: {field} is given twice")
 
 
-def _from_cells(cells: Sequence[str], columns: Sequence[str], where: str) -> Entry:
+def _from_cells(cells: Sequence[str], columns: Sequence[str], where: str, strangers: Strangers) -> Entry:
     if len(cells) > len(columns):
         raise Refused(f"{where}: {len(cells)} cells, but at most {len(columns)} columns")
-    return _from_fields({field: cell for field, cell in zip(columns, cells, strict=False) if field}, where)
+    fields: dict[str, str] = {}
+    for column, cell in zip(columns, cells, strict=False):
+        if column in _COLUMNS:
+            fields[column] = cell
+        else:
+            strangers.meet(column, cell.strip(), where)
+    return _from_fields(fields, where)
 
 
 def _from_fields(fields: Mapping[str, str], where: str) -> Entry:
@@ -108,32 +129,50 @@ def _from_json(text: str, name: str) -> Iterator[Entry]:
     try:
         top = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
-        raise Refused(f"{name}, line {error.lineno}: {error.msg}") from None
+        detail = "" if error.msg == "Expecting value" else f": {error.msg}"
+        raise Refused(f"{name}, line {error.lineno}: is not JSON{detail}") from None
     except RecursionError:
         raise Refused(f"{name}: {_TOP}") from None
-    if isinstance(top, _Pairs) or not isinstance(top, list):
+    if isinstance(top, _Pairs):
+        raise _wrapped([key for key, value in top if type(value) is list], name)
+    if not isinstance(top, list):
         raise Refused(f"{name}: {_TOP}")
+    strangers = Strangers("key")
     for number, value in enumerate(top, start=1):
-        yield _from_value(value, f"{name}, entry {number}")
+        yield _from_value(value, f"{name}, entry {number}", strangers)
+    strangers.dismiss()
+
+
+def _wrapped(lists: Sequence[str], name: str) -> Refused:
+    """What to say about a mapping at the top; `lists` are its keys that hold lists."""
+    hint = f", but the list is inside {lists[0]!r}: keep the list alone" if len(lists) == 1 else ""
+    return Refused(f"{name}: {_TOP}{hint}")
 
 
 class _Pairs(list[tuple[str, object]]):
     """A JSON object with its keys in order, repeated ones included."""
 
 
-def _from_value(value: object, where: str) -> Entry:
+def _from_value(value: object, where: str, strangers: Strangers) -> Entry:
     """A mechanism out of text (a number), a list (a pair), or pairs of key and value (an object)."""
     if isinstance(value, _Pairs):
-        pairs = [(FIELDS[key.lower()], inner) for key, inner in value if key.lower() in FIELDS]
-        _once([field for field, _ in pairs], where)
-        return _from_fields({field: _scalar(inner, f"{where}: {field}") for field, inner in pairs}, where)
+        return _from_pairs(value, where, strangers)
     if isinstance(value, list):
         if not 2 <= len(value) <= 3:
             raise Refused(f"{where}: {_SHAPE}")
-        return _from_cells([_scalar(inner, where) for inner in value], ("epsilon", "delta", "count"), where)
+        return _from_cells([_scalar(inner, where) for inner in value], _COLUMNS, where, strangers)
     if not isinstance(value, str):
         raise Refused(f"{where}: {_SHAPE}")
     return Entry(where, value.strip())
+
+
+def _from_pairs(pairs: _Pairs, where: str, strangers: Strangers) -> Entry:
+    known = [(FIELDS[key.strip().lower()], inner) for key, inner in pairs if key.strip().lower() in FIELDS]
+    for key, inner in pairs:
+        if key.strip().lower() not in FIELDS:
+            strangers.meet(key, inner, where)
+    _once([field for field, _ in known], where)
+    return _from_fields({field: _scalar(inner, f"{where}: {field}") for field, inner in known}, where)
 
 
 def _scalar(value: object, where: str) -> str:
@@ -154,11 +193,15 @@ def _from_yaml(text: str, name: str) -> Iterator[Entry]:
         raise Refused(f"{name}{line}: {error.problem or error.context}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise Refused(f"{name}: {error}") from None
+    if isinstance(top, yaml.MappingNode):
+        raise _wrapped([str(key.value) for key, value in top.value if isinstance(value, yaml.SequenceNode)], name)
     if not isinstance(top, yaml.SequenceNode):
         raise Refused(f"{name}: {_TOP}")
+    strangers = Strangers("key")
     for node in top.value:
         where = f"{name}, line {node.start_mark.line + 1}"
-        yield _from_value(_value(node, where), where)
+        yield _from_value(_value(node, where), where, strangers)
+    strangers.dismiss()
 
 
 _LOADER: type[yaml.BaseLoader | yaml.CBaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

@@ -6,16 +6,16 @@ import dataclasses
 import json
 import sys
 import time
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 import optcomp as oc
 from optcomp.cli import options
-from optcomp.cli.failures import OneLineGroup
-from optcomp.cli.mechanisms import plain
-from optcomp.cli.options import asked, gathered
+from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand
+from optcomp.cli.omissions import omitted, spelled
+from optcomp.cli.options import asked, gathered, wished
 from optcomp.cli.progress import working
 
 app = typer.Typer(
@@ -50,27 +50,17 @@ def _start(
         print(context.get_help())
 
 
-@app.command()
+@app.command(cls=ItemCommand)
 def compose(
     items: options.Items = None,
     files: options.From = None,
     format: options.FileFormat = None,
     delta: options.Delta = None,
     epsilon: options.Epsilon = None,
-    method: Annotated[
-        str,
-        typer.Option(help=f"One of {', '.join(oc.METHODS)}.", autocompletion=options.complete_method),
-    ] = "auto",
-    eta: Annotated[
-        str | None,
-        typer.Option(metavar="η", help="Accuracy of murtagh-vadhan in ε, between 0 and 1; 0.01 unless told."),
-    ] = None,
-    rtol: Annotated[
-        float | None, typer.Option(help="Refuse an answer whose bracket is relatively wider than this, e.g. 1e-9.")
-    ] = None,
-    bits: Annotated[
-        int | None, typer.Option(help="Print the exact answer between decimals at most 2^-BITS apart.")
-    ] = None,
+    method: options.Method = "auto",
+    eta: options.Eta = None,
+    rtol: options.Rtol = None,
+    bits: options.Bits = None,
     adaptive: options.Adaptive = False,
     as_json: options.Json = False,
 ) -> None:
@@ -83,18 +73,19 @@ def compose(
     optcomp compose 0.01x1000000 --delta 1e-9 --bits 200
     """
     question = asked(delta, epsilon, adaptive)
+    wish = wished(method, eta, rtol, bits)
     counts = gathered(items, files, format)
     with working("composing"):
-        bound = question.compose(counts, method, rtol, plain(eta, "--eta") if eta is not None else None, bits)
+        bound = question.compose(counts, wish.method, wish.rtol, wish.eta, wish.bits)
     if as_json:
         _print_json(bound.as_dict())
         return
-    from optcomp.cli.tables import show_bound
+    from optcomp.cli.tables import Asked, show_bound
 
-    show_bound(bound, question.compose(counts, "basic"), question, bits)
+    show_bound(bound, question.compose(counts, "basic"), Asked(question, counts), wish.bits)
 
 
-@app.command()
+@app.command(cls=ItemCommand)
 def compare(
     items: options.Items = None,
     files: options.From = None,
@@ -102,10 +93,7 @@ def compare(
     delta: options.Delta = None,
     epsilon: options.Epsilon = None,
     adaptive: options.Adaptive = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw every theorem against the number of mechanisms: .png, .svg or .pdf."),
-    ] = None,
+    plot: options.Plot = None,
     as_json: options.Json = False,
 ) -> None:
     """What every theorem says about the same mechanisms, best first.
@@ -113,7 +101,7 @@ def compare(
     optcomp compare 0.01x1000 --delta 1e-9 --plot out.png
     """
     from optcomp.cli import plots
-    from optcomp.cli.tables import console, show_comparison
+    from optcomp.cli.tables import Asked, console, show_comparison
 
     question = asked(delta, epsilon, adaptive)
     counts = gathered(items, files, format)
@@ -126,23 +114,25 @@ def compare(
         points = plots.affordable_points(time.monotonic() - started)
         with working("plot", follow=False) as tell:
             plots.draw(counts, question, bounds[0], points, plot, tell)
+    left_out = omitted(counts, question, bounds)
     if as_json:
-        _print_json({"bounds": [bound.as_dict() for bound in bounds], "count": bounds[0].count})
+        views = [bound.as_dict() for bound in bounds]
+        _print_json({"bounds": views, "count": bounds[0].count, "omitted": left_out})
         return
-    show_comparison(bounds, question)
+    show_comparison(bounds, Asked(question, counts), left_out)
     if plot is not None:
         console().print(f"The plot is in {plot}", markup=False, soft_wrap=True)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def theorems(
     id: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ID]", help="Explain this theorem, e.g. MV18-1.5.", autocompletion=options.complete_theorem
+            metavar="ID", help="Explain this theorem, e.g. MV18-1.5.", autocompletion=options.complete_theorem
         ),
     ] = None,
-    as_json: options.Json = False,
+    as_json: options.PlainJson = False,
 ) -> None:
     """The theorems behind the answers: what each says, when it may be used, where it comes from.
 
@@ -150,7 +140,7 @@ def theorems(
     """
     from optcomp.cli.tables import show_theorem, show_theorems
 
-    records = oc.known_theorems() if id is None else (oc.theorem(id),)
+    records = oc.known_theorems() if id is None else (oc.theorem(spelled(id)),)
     if as_json:
         views = [dataclasses.asdict(record) for record in records]
         _print_json({"theorems": views} if id is None else views[0])
@@ -160,7 +150,7 @@ def theorems(
         show_theorem(records[0])
 
 
-def _print_json(view: dict[str, object]) -> None:
+def _print_json(view: Mapping[str, object]) -> None:
     """One object on one page; Greek letters as they are wherever the output can hold them."""
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
     print(json.dumps(view, indent=2, ensure_ascii=narrow, allow_nan=False))

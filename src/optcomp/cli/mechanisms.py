@@ -5,22 +5,16 @@ Texts become guarantees here and nowhere else, so that command line and files gi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import optcomp as oc
 from optcomp.cli.failures import Refused
-from optcomp.composition.reading import Item
+from optcomp.cli.numbers import plain, whole_number
+from optcomp.composition.reading import MOST_COPIES, Item
 
 Counts = dict[Item, int]
 """How many mechanisms there are of each guarantee; a billion of one kind is one entry."""
-
-MOST = 10**12
-"""The largest count of one entry."""
-
-_LONG_EXPONENT = re.compile(r"[eE][+-]?[\d_]{5,}\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +39,10 @@ def tally(entries: Iterable[Entry]) -> Counts:
         if pair not in guarantees:
             guarantees[pair] = _guarantee(entry)
         guarantee = guarantees[pair]
-        counts[guarantee] = counts.get(guarantee, 0) + (_count(entry) if entry.count else 1)
+        counts[guarantee] = total = counts.get(guarantee, 0) + _count(entry)
+        if total > MOST_COPIES:
+            raise Refused(f"{entry.where}: count: with the ones before more than 10^15 of the same kind, got {total}")
     return counts
-
-
-def plain(text: str, what: str) -> str:
-    """Refuse exponents that would take forever to write out; everything else is checked by the library."""
-    if _LONG_EXPONENT.search(text):
-        raise Refused(f"{what}: the exponent is too long, got {text!r}")
-    return text
 
 
 def _guarantee(entry: Entry) -> Item:
@@ -67,13 +56,4 @@ def _guarantee(entry: Entry) -> Item:
 
 
 def _count(entry: Entry) -> int:
-    where = f"{entry.where}: count"
-    try:
-        count = Fraction(plain(entry.count, where))
-    except (ValueError, ZeroDivisionError):
-        raise Refused(f"{where}: must be a whole number, got {entry.count!r}") from None
-    if count.denominator != 1:
-        raise Refused(f"{where}: must be a whole number, got {entry.count!r}")
-    if not 0 <= count <= MOST:
-        raise Refused(f"{where}: must be between 0 and 10^12, got {entry.count!r}")
-    return int(count)
+    return whole_number(entry.count, f"{entry.where}: count", 0, MOST_COPIES) if entry.count else 1

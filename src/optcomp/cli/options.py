@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +14,9 @@ from optcomp.cli.files import entries_from
 from optcomp.cli.formats import Format
 from optcomp.cli.items import entry_of
 from optcomp.cli.mechanisms import Counts, tally
+from optcomp.cli.numbers import plain, real_number, whole_number
 from optcomp.cli.question import Question
+from optcomp.composition.front import MOST_BITS
 
 
 def _starting(names: list[str], start: str) -> list[str]:
@@ -22,6 +26,11 @@ def _starting(names: list[str], start: str) -> list[str]:
 def complete_method(incomplete: str) -> list[str]:
     """Methods for shell completion."""
     return _starting(list(oc.METHODS), incomplete)
+
+
+def complete_format(incomplete: str) -> list[str]:
+    """File formats for shell completion."""
+    return _starting(list(Format), incomplete)
 
 
 def complete_theorem(incomplete: str) -> list[str]:
@@ -44,13 +53,18 @@ From = Annotated[
         "--from",
         metavar="FILE",
         help="Read mechanisms from a file with columns (or keys) epsilon, delta, count: CSV, JSON or YAML; "
-        "- is standard input. May be repeated, and combined with items.",
+        "- is standard input. Other columns may hold text. May be repeated, and combined with items.",
         show_default=False,
     ),
 ]
 FileFormat = Annotated[
-    Format | None,
-    typer.Option("--format", help="How the file is written; otherwise told by its name or content."),
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="|".join(Format),
+        help="How the file is written; otherwise told by its name or content.",
+        autocompletion=complete_format,
+    ),
 ]
 Delta = Annotated[
     str | None,
@@ -65,16 +79,64 @@ Adaptive = Annotated[
     typer.Option("--adaptive", help="The ε, δ were chosen after seeing answers; only some theorems cover that."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object; an infinite value is null.")]
+PlainJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Method = Annotated[
+    str,
+    typer.Option(metavar="METHOD", help=f"One of {', '.join(oc.METHODS)}.", autocompletion=complete_method),
+]
+Eta = Annotated[
+    str | None,
+    typer.Option(metavar="η", help="Accuracy of murtagh-vadhan in ε, between 0 and 1; 0.01 unless told."),
+]
+Rtol = Annotated[
+    str | None,
+    typer.Option(metavar="RTOL", help="Refuse an answer whose bracket is relatively wider than this, e.g. 1e-9."),
+]
+Bits = Annotated[
+    str | None,
+    typer.Option(metavar="BITS", help="Print the exact answer between decimals at most 2^-BITS apart."),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw every quick theorem against the number of mechanisms: .png, .svg or .pdf."),
+]
 
 
-def gathered(items: list[str] | None, files: list[str] | None, format: Format | None) -> Counts:
+@dataclass(frozen=True)
+class Wish:
+    """How the answer is to be computed, read from the options."""
+
+    method: str = "auto"
+    eta: str | None = None
+    rtol: float | None = None
+    bits: int | None = None
+
+
+def wished(method: str, eta: str | None, rtol: str | None, bits: str | None) -> Wish:
+    """The options of `compose`, as numbers."""
+    return Wish(
+        method,
+        None if eta is None else plain(eta, "--eta"),
+        None if rtol is None else real_number(rtol, "--rtol"),
+        None if bits is None else whole_number(bits, "--bits", 1, MOST_BITS),
+    )
+
+
+def _format(text: str | None) -> Format | None:
+    if text is not None and text.lower() not in list(Format):
+        raise Refused(f"--format: must be one of {', '.join(Format)}, got {text!r}")
+    return None if text is None else Format(text.lower())
+
+
+def gathered(items: list[str] | None, files: list[str] | None, format: str | None) -> Counts:
     """Every mechanism from the command line and from files."""
     if not items and not files:
         raise Refused("nothing to compose: give items such as 0.1x50, or --from FILE")
     if files and files.count("-") > 1:
         raise Refused("--from: standard input can be read only once")
+    chosen = _format(format)
     entries = [entry_of(item) for item in items or ()]
-    return tally([*entries, *(entry for file in files or () for entry in entries_from(file, format))])
+    return tally([*entries, *(entry for file in files or () for entry in entries_from(file, chosen))])
 
 
 def asked(delta: str | None, epsilon: str | None, adaptive: bool) -> Question:

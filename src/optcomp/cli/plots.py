@@ -1,4 +1,4 @@
-"""`--plot`: every theorem's total against the number of mechanisms."""
+"""`--plot`: every quick theorem's total against the number of mechanisms."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def draw(counts: Counts, question: Question, best: oc.Bound, points: int, path: 
         raise Refused("--plot: there are no mechanisms, so nothing to draw")
     sizes, curves = _curves(counts, question, best, points, tell)
     if not any(math.isfinite(value) for curve in curves for value in curve.values):
-        raise Refused(f"--plot: there is no finite {question.sought} at {question.condition}, so nothing to draw")
+        what = "no finite ε" if question.sought == "ε" else f"no δ above {_LEAST_DELTA:g}"
+        raise Refused(f"--plot: there is {what} at {question.condition}, so nothing to draw")
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # no word about building its cache
     from matplotlib.figure import Figure
 
@@ -68,6 +69,7 @@ def draw(counts: Counts, question: Question, best: oc.Bound, points: int, path: 
         colour, line = STYLES[curve.method]
         axes.plot(sizes, curve.values, color=colour, linestyle=line, linewidth=1.8, marker=marker, label=curve.label)
     _dress(axes, curves, question)
+    axes.set_xlabel(_growth(counts))
     try:
         figure.savefig(path)
     except OSError as error:
@@ -86,7 +88,25 @@ def _curves(
         rows.append({method: question.compose(part, method) for method in last})
     rows.append(last)
     sizes = [sum(part.values()) for part in steps]
-    return sizes, [Curve(method, _label(last[method]), [_height(row[method]) for row in rows]) for method in last]
+    return sizes, [_curve(method, [row[method] for row in rows]) for method in last]
+
+
+def _curve(method: str, bounds: Sequence[oc.Bound]) -> Curve:
+    """The heights; a curve that a logarithmic axis cannot show says so in its label."""
+    label, values = f"{bounds[-1].theorem}: {oc.theorem(bounds[-1].theorem).name}", [_height(bound) for bound in bounds]
+    if bounds[-1].quantity == "delta" and all(map(math.isnan, values)):
+        label += f" (below {_LEAST_DELTA:g})" if any(bound.upper for bound in bounds) else " (0)"
+    return Curve(method, label, values)
+
+
+def _growth(counts: Counts) -> str:
+    """What k mechanisms of the list are."""
+    kinds = [count for count in counts.values() if count]
+    if len(kinds) == 1:
+        return "number of mechanisms k"
+    if max(kinds) == 1:
+        return "number of mechanisms k, in the order given"
+    return "number of mechanisms k, all kinds growing in proportion"
 
 
 def _closed_forms(counts: Counts, question: Question) -> Iterator[tuple[str, oc.Bound]]:
@@ -126,10 +146,6 @@ def _part(counts: Counts, share: int, whole: int) -> Counts:
     }
 
 
-def _label(bound: oc.Bound) -> str:
-    return f"{bound.theorem}: {oc.theorem(bound.theorem).name}"
-
-
 def _height(bound: oc.Bound) -> float:
     """A gap where nothing is proved, or where a logarithmic axis has no place."""
     if bound.quantity == "delta":
@@ -138,11 +154,13 @@ def _height(bound: oc.Bound) -> float:
 
 
 def _dress(axes: Axes, curves: Sequence[Curve], question: Question) -> None:
-    axes.set_xlabel("number of mechanisms k")
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_ylabel(f"total {question.sought}")
     axes.set_title(f"Total {question.sought} at {question.condition}")
     axes.grid(color="0.9")
     axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if question.sought == "δ":
         axes.set_yscale("log")
     else:

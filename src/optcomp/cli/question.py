@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import optcomp as oc
 from optcomp.cli.failures import Refused
-from optcomp.cli.mechanisms import Counts, plain
+from optcomp.cli.mechanisms import Counts
+from optcomp.cli.numbers import plain
+from optcomp.cli.wording import explained, with_given
 from optcomp.theorems.register import Parameters
 
 
@@ -47,16 +50,30 @@ class Question:
         bits: int | None = None,
     ) -> oc.Bound:
         """The library's answer."""
-        return oc.compose(
-            counts,
-            delta=self.delta,
-            epsilon=self.epsilon,
-            method=method,
-            rtol=rtol,
-            eta=eta,
-            bits=bits,
-            parameters=self.parameters,
-        )
+        try:
+            return oc.compose(
+                counts,
+                delta=self.delta,
+                epsilon=self.epsilon,
+                method=method,
+                rtol=rtol,
+                eta=eta,
+                bits=bits,
+                parameters=self.parameters,
+            )
+        except oc.NotAffordable as error:
+            raise Refused(with_given(explained(error), bits=bits, eta=eta)) from None
+
+    def proves(self, counts: Counts, bound: oc.Bound, value: Decimal) -> bool:
+        """Whether the library also proves this value, by asking it the other way round."""
+        method = bound.method if bound.method in oc.METHODS else "auto"
+        text = str(value)
+        asked = Question(delta=text) if bound.quantity == "delta" else Question(epsilon=text)
+        try:
+            back = replace(asked, parameters=self.parameters).compose(counts, method)
+        except (Refused, oc.OptcompError, ArithmeticError):
+            return False
+        return back.upper <= bound.given
 
     def compare(self, counts: Counts) -> list[oc.Bound]:
         """The answer of every theorem that applies."""

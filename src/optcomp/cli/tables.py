@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from rich import box
 from rich.console import Console
@@ -11,13 +13,38 @@ from rich.table import Table
 from rich.text import Text
 
 import optcomp as oc
-from optcomp.cli.digits import decimal_ends, excess, saving, shown_down, shown_up
+from optcomp.cli.digits import SHOWN, decimal_ends, excess, mechanisms, published, saving, shown_down, shown_up
+from optcomp.cli.letters import writable
+from optcomp.cli.mechanisms import Counts
 from optcomp.cli.question import Question
 
 _PLAIN_WIDTH = 120
 """Columns when nobody says how wide the page is."""
 
 _UNBOUNDED = 10_000
+_ROOM_FOR_NAMES, _ROOM_FOR_METHODS, _ROOM_FOR_ADVICE = 105, 80, 90
+"""Columns of a terminal below which a comparison leaves out names, then methods too, and an answer its long advice."""
+
+_COMPARED = 7
+"""Significant digits in a comparison."""
+
+_WIDE = 1e-6
+"""A bracket relatively wider than this is worth a word."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about mechanisms."""
+
+    question: Question
+    counts: Counts
+
+    def published(self, bound: oc.Bound, digits: int = SHOWN) -> str:
+        """The upper side of an answer as it may be published."""
+        return published(bound, self._proves, digits)
+
+    def _proves(self, bound: oc.Bound, value: Decimal) -> bool:
+        return self.question.proves(self.counts, bound, value)
 
 
 def console() -> Console:
@@ -28,6 +55,16 @@ def console() -> Console:
     return output
 
 
+def _room() -> int:
+    """Columns of the terminal; as many as one likes where there is none."""
+    output = console()
+    return output.width if output.is_terminal else _UNBOUNDED
+
+
+def _say(text: str) -> None:
+    console().print(writable(text), markup=False, soft_wrap=True)
+
+
 def _print(table: Table) -> None:
     """Print a table whole: a narrow terminal breaks its lines rather than lose digits."""
     output = console()
@@ -35,16 +72,15 @@ def _print(table: Table) -> None:
     output.print(table)
 
 
-def show_bound(bound: oc.Bound, basic: oc.Bound, question: Question, bits: int | None) -> None:
+def show_bound(bound: oc.Bound, basic: oc.Bound, asked: Asked, bits: int | None) -> None:
     """One answer: what to publish, what is proved below it, by which theorem, and what basic composition says."""
-    output = console()
-    sentence = _nothing(bound, question)
+    sentence = _nothing(bound, asked.question)
     if sentence:
-        output.print(sentence, markup=False)
-    _print(_listed(_answer_rows(bound, basic, question)))
+        console().print(writable(sentence), markup=False)
+    _print(_listed(_answer_rows(bound, basic, asked)))
     if bits is not None and bound.enclosure is not None:
         lower, upper = decimal_ends(bound, bits)
-        output.print(f"{lower} ≤ {question.sought}\n{upper} ≥ {question.sought}", soft_wrap=True, markup=False)
+        _say(f"{lower} ≤ {asked.question.sought}\n{upper} ≥ {asked.question.sought}")
 
 
 def _nothing(bound: oc.Bound, question: Question) -> str:
@@ -59,26 +95,30 @@ def _nothing(bound: oc.Bound, question: Question) -> str:
     return ""
 
 
-def _answer_rows(bound: oc.Bound, basic: oc.Bound, question: Question) -> Iterable[tuple[str, str]]:
+def _answer_rows(bound: oc.Bound, basic: oc.Bound, asked: Asked) -> Iterable[tuple[str, str]]:
+    question = asked.question
     given = "δ" if question.sought == "ε" else "ε"
     if math.isfinite(bound.upper):
-        yield f"total {question.sought}", f"{shown_up(bound.upper)}  (upper side, rounded up: the one to publish)"
+        advice = "upper side, rounded up: the one to publish" if _room() >= _ROOM_FOR_ADVICE else "publish this"
+        yield f"total {question.sought}", f"{asked.published(bound)}  ({advice})"
         yield "proved lower side", shown_down(bound.lower)
+        if bound.width > _WIDE:
+            yield "bracket width", f"{shown_up(bound.width * 100, 3)}%"
     yield f"at total {given}", question.given
     yield "mechanisms", f"{bound.count:,}"
     yield "theorem", f"{bound.theorem}, {oc.theorem(bound.theorem).name}"
     yield "method", bound.method
     if bound.method != basic.method:
-        yield "basic composition", _basic(bound, basic)
+        yield "basic composition", _basic(bound, basic, asked)
     for note in bound.notes if math.isfinite(bound.upper) else ():  # else the sentence above has said it
         yield "note", note
 
 
-def _basic(bound: oc.Bound, basic: oc.Bound) -> str:
+def _basic(bound: oc.Bound, basic: oc.Bound, asked: Asked) -> str:
     if math.isinf(basic.upper) or (basic.quantity == "delta" and basic.upper >= 1):
         return f"proves nothing: {basic.notes[0]}" if basic.notes else "proves nothing"
     less = f"  ({saving(bound.upper, basic.upper)} saved)" if bound.upper < basic.upper else ""
-    return shown_up(basic.upper) + less
+    return asked.published(basic) + less
 
 
 def _listed(rows: Iterable[tuple[str, str]]) -> Table:
@@ -86,27 +126,38 @@ def _listed(rows: Iterable[tuple[str, str]]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(name, Text(value))
+        table.add_row(writable(name), Text(writable(value)))
     return table
 
 
-def show_comparison(bounds: Sequence[oc.Bound], question: Question) -> None:
-    """Every theorem's answer, best first."""
-    best = bounds[0]
-    title = f"{best.count:,} mechanisms, {question.sought} at {question.condition}"
-    table = Table(box=box.ROUNDED, title=title, title_justify="left")
+def show_comparison(bounds: Sequence[oc.Bound], asked: Asked, left_out: Sequence[Mapping[str, str]]) -> None:
+    """Every theorem's answer, best first, and which theorems have none."""
+    best, question = bounds[0], asked.question
+    title = f"{mechanisms(best.count)}, {question.sought} at {question.condition}"
+    words = _words()
+    table = Table(box=box.ROUNDED, title=writable(title), title_justify="left")
     for heading in (f"{question.sought} ≤", "proved ≥", "excess"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("theorem", "method", "name"):
+        table.add_column(writable(heading), justify="right", no_wrap=True)
+    for heading in words:
         table.add_column(heading, no_wrap=heading != "name")
     for bound in bounds:
         more = "best" if bound is best else excess(bound.upper, best.upper)
-        numbers = shown_up(bound.upper, 7), shown_down(bound.lower, 7), more
-        table.add_row(*numbers, bound.theorem, bound.method, oc.theorem(bound.theorem).name)
+        cells = {"theorem": bound.theorem, "method": bound.method, "name": oc.theorem(bound.theorem).name}
+        numbers = asked.published(bound, _COMPARED), shown_down(bound.lower, _COMPARED), more
+        table.add_row(*map(writable, (*numbers, *(cells[heading] for heading in words))))
     _print(table)
+    for reason in dict.fromkeys(omission["reason"] for omission in left_out):
+        theorems = ", ".join(omission["theorem"] for omission in left_out if omission["reason"] == reason)
+        _say(f"not shown: {theorems} ({reason})")
     sentence = _nothing(best, question)
     if sentence:
-        console().print(sentence, markup=False)
+        console().print(writable(sentence), markup=False)
+
+
+def _words() -> Sequence[str]:
+    """The columns of a comparison after its numbers, as many as there is room for."""
+    room = _room()
+    return ("theorem", "method", "name")[: 1 + (room >= _ROOM_FOR_METHODS) + (room >= _ROOM_FOR_NAMES)]
 
 
 def show_theorems(records: Iterable[oc.Theorem]) -> None:
@@ -116,7 +167,8 @@ def show_theorems(records: Iterable[oc.Theorem]) -> None:
     table.add_column("name", ratio=1)
     table.add_column("hypotheses", ratio=1)
     for record in records:
-        table.add_row(record.id, Text(record.name), Text(record.hypotheses))
+        names = "\n= ".join((record.id, *record.aliases))
+        table.add_row(names, Text(writable(record.name)), Text(writable(record.hypotheses)))
     _print(table)
     console().print("optcomp theorems ID explains one of them.")
 

@@ -59,6 +59,9 @@ _MURTAGH_VADHAN = _Method("murtagh-vadhan", "MV18-1.7", mv18_1_7.epsilon_at, mv1
 _NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN)}
 
 METHODS = ("auto", *_NAMED)
+_LOWER_SIDE = "lower side:"
+_FEW_ATOMS = 300_000  # listed in about a tenth of a second
+_FINE = 1e-10
 MOST_BITS = 100_000
 
 
@@ -101,6 +104,7 @@ def compare(
 ) -> list[Bound]:
     """Every theorem that applies, best (smallest upper side) first."""
     question = _question(delta, epsilon)
+    _check_options("auto", None, None, parameters)
     read = read_parts(parts)
     bounds = [_auto(read, question, parameters)]
     for method in (*_CLOSED, _MURTAGH_VADHAN):
@@ -161,19 +165,38 @@ def _with_lower(bound: Bound, parts: Parts, question: _Question) -> Bound:
     if parts.coins:
         eps, count = max(parts.coins, key=lambda coin: float(coin[0]) ** 2 * coin[1])
         counts[eps, 0.0] = count
-    lower = _EXACT.answer(Parts.of(counts), question).lower
+    try:
+        lower = _EXACT.answer(Parts.of(counts), question).lower
+    except NotAffordable:  # whether any ε works is undecided
+        return bound
     if lower <= bound.lower:
         return bound
-    return replace(bound, lower=lower, notes=(*bound.notes, "lower side: the largest group of equal ε alone"))
+    notes = tuple(note for note in bound.notes if not note.startswith(_LOWER_SIDE))
+    return replace(
+        bound, lower=min(lower, bound.upper), notes=(*notes, f"{_LOWER_SIDE} the largest group of equal ε alone")
+    )
 
 
 def _auto(parts: Parts, question: _Question, parameters: Parameters, rtol: float | None = None) -> Bound:
     if parameters == "adaptive":
         return _by_name("basic", parts, question, parameters, None)
     try:
-        return _EXACT.answer(parts, question)
+        return _exactly(parts, question, rtol)
     except NotAffordable:
         return _bracket(parts, question, rtol)
+
+
+def _exactly(parts: Parts, question: _Question, rtol: float | None) -> Bound:
+    """The optimum; where listing atoms would take long, a lattice that fits the ε_i if it is as good for practice."""
+    exact_at = mv18_1_5.epsilon_at if question.quantity == "epsilon" else mv18_1_5.delta_at
+    try:
+        return exact_at(parts, question.given, _FEW_ATOMS)
+    except NotAffordable:
+        if mv18_1_7.shared_unit(parts, mv18_1_7.QUICK_WORK) is not None:
+            bound = _lattice(parts, question, None)
+            if bound.width <= min(_FINE, rtol or _FINE):
+                return bound
+    return exact_at(parts, question.given)
 
 
 def _bracket(parts: Parts, question: _Question, rtol: float | None) -> Bound:
@@ -181,17 +204,26 @@ def _bracket(parts: Parts, question: _Question, rtol: float | None) -> Bound:
 
     The upper side is the closed form's where that is smaller.
     """
+    closed = min((method.answer(parts, question) for method in _CLOSED if method.name in ("basic", "kov")), key=_upper)
+    try:
+        bound = _lattice(parts, question, rtol)
+    except ArithmeticError:  # parameters too far apart for one table
+        bound = closed
+    if closed.upper < bound.upper:
+        lower = min(bound.lower, closed.upper)
+        bound = replace(closed, lower=lower, notes=(*closed.notes, f"{_LOWER_SIDE} MV18-1.7, ε_i rounded down"))
+    return _with_lower(bound, parts, question)
+
+
+def _lattice(parts: Parts, question: _Question, rtol: float | None) -> Bound:
     unit, note = mv18_1_7.quick_unit(parts)
     lattice = mv18_1_7.epsilon_on if question.quantity == "epsilon" else mv18_1_7.delta_on
     bound = lattice(parts, question.given, unit, note)
     if rtol is not None and bound.width > rtol > 0:
         finer = 0.7 * unit * rtol / bound.width
         if mv18_1_7.table_cost(*parts.sizes, finer) <= mv18_1_7.MOST_WORK:
-            bound = lattice(parts, question.given, finer)
-    closed = min((method.answer(parts, question) for method in _CLOSED if method.name in ("basic", "kov")), key=_upper)
-    if closed.upper < bound.upper:
-        bound = replace(closed, lower=min(bound.lower, closed.upper), notes=bound.notes)
-    return _with_lower(bound, parts, question)
+            return lattice(parts, question.given, finer)
+    return bound
 
 
 def _upper(bound: Bound) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.errors import InvalidGuarantee, InvalidInput
-from optcomp.guarantees.approximate import Guarantee, checked_delta, checked_epsilon
+from optcomp.guarantees.approximate import LEAST_EPSILON, MOST_EPSILON, Guarantee, checked_delta, mechanism_epsilon
 from optcomp.numerics.exact import Exact, Number, whole
 from optcomp.theorems.parts import Group, Parts
 
@@ -53,17 +53,19 @@ def _run_lengths(items: Iterable[object]) -> Iterable[tuple[object, int]]:
 def read_item(item: object, argument: str) -> tuple[Exact, Exact]:
     """(ε, δ) of one mechanism: a guarantee, a plain ε, or a pair."""
     if isinstance(item, Guarantee):
-        return checked_epsilon(item.epsilon, f"{argument}.epsilon"), checked_delta(item.delta, f"{argument}.delta")
+        return mechanism_epsilon(item.epsilon, f"{argument}.epsilon"), checked_delta(item.delta, f"{argument}.delta")
     if isinstance(item, tuple | list | np.ndarray):
         if len(item) != 2:
             raise InvalidGuarantee(argument, item, "must be a pair (epsilon, delta)")
-        return checked_epsilon(item[0], f"{argument}[0]"), checked_delta(item[1], f"{argument}[1]")
-    return checked_epsilon(item, argument), 0.0
+        return mechanism_epsilon(item[0], f"{argument}[0]"), checked_delta(item[1], f"{argument}[1]")
+    return mechanism_epsilon(item, argument), 0.0
 
 
 def _from_array(array: npt.NDArray[np.generic]) -> Parts:
     if array.dtype.kind not in "fiu":
         raise InvalidInput("parts", array.dtype.name, "must be an array of real numbers")
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:  # not every value may be a float64: read one by one
+        return read_parts(array.tolist() if array.dtype.kind != "f" else list(array))
     values = array.astype(np.float64)
     if values.ndim == 1:
         values = np.column_stack((values, np.zeros_like(values)))
@@ -81,7 +83,7 @@ def _from_array(array: npt.NDArray[np.generic]) -> Parts:
 def _check_columns(values: npt.NDArray[np.float64]) -> None:
     """Name the first row that is wrong."""
     eps, delta = values[:, 0], values[:, 1]
-    good = np.isfinite(eps) & (eps >= 0) & (delta >= 0) & (delta < 1)
+    good = ((eps == 0) | ((eps >= LEAST_EPSILON) & (eps <= MOST_EPSILON))) & (delta >= 0) & (delta < 1)
     if not good.all():
         row = int(np.argmin(good))
         read_item((float(eps[row]), float(delta[row])), f"parts[{row}]")

@@ -26,6 +26,18 @@ class Guarantee(Protocol):
         """The additive loss, in [0, 1)."""
 
 
+LEAST_EPSILON, MOST_EPSILON = 1e-100, 1e12
+"""Beyond these an ε is a slip of the pen: it promises everything or nothing."""
+
+
+def mechanism_epsilon(value: object, argument: str = "epsilon") -> Exact:
+    """The ε of a mechanism: zero, or a number within reason."""
+    number = checked_epsilon(value, argument)
+    if number and not LEAST_EPSILON <= number <= MOST_EPSILON:
+        raise InvalidGuarantee(argument, value, f"must be 0 or between {LEAST_EPSILON:g} and {MOST_EPSILON:g}")
+    return number
+
+
 def checked_epsilon(value: object, argument: str = "epsilon") -> Exact:
     """A finite number at or above zero."""
     number = exact(value, argument, InvalidGuarantee)
@@ -52,7 +64,7 @@ class PureDP:
     epsilon: Exact
 
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(epsilon))
+        object.__setattr__(self, "epsilon", mechanism_epsilon(epsilon))
 
     @property
     def delta(self) -> Exact:
@@ -71,5 +83,5 @@ class ApproxDP:
     delta: Exact
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(epsilon))
+        object.__setattr__(self, "epsilon", mechanism_epsilon(epsilon))
         object.__setattr__(self, "delta", checked_delta(delta))

@@ -1,7 +1,8 @@
 """Real numbers as balls (Arb through python-flint), and the way back to floats with a named direction.
 
-Every ball contains the real number it stands for whatever the working precision, so a change of
-precision by another thread can widen a result but never falsify it.
+Every ball contains the real number it stands for whatever the working precision, and the one way to drop a
+radius (`float_near`) refuses balls that are not tight: a change of precision by other code that uses
+python-flint can widen a result or make it fail, but never falsify it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,13 @@ def fraction(point: arb) -> Fraction:
     """The exact rational value of a ball of radius zero."""
     mantissa, exponent = point.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def float_near(value: arb) -> float:
+    """A float within 2^-53 (1 + |value|) of every number of the ball; refuses balls too wide for that."""
+    if not value.rad() <= (1 + abs(value.mid())) * arb(2) ** -60:
+        raise ArithmeticError(f"a ball is too wide to stand for a float: {value}")
+    return float(value)
 
 
 def float_up(value: arb) -> float:

@@ -28,13 +28,14 @@ from fractions import Fraction
 
 from flint import acb, arb, fmpq
 
-from optcomp.numerics.balls import ball, precision
+from optcomp.numerics.balls import ball, fraction, precision
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.saddle import excess_root_guess
 
 _DIRECT_TERMS = 300
 _MOST_BITS = 1 << 13
 _PATIENCE = 12  # steps of Newton's method before halving
+_ENOUGH = 60  # bits of a root that are always worth a second attempt
 _GAP = 4.0  # least distance of the contour from a pole, in standard deviations of the frequency variable
 
 
@@ -75,7 +76,7 @@ class Tails:
 def tails(k: int, x: Exact, j: int, bits: int) -> Tails:
     """A_j and B_j to about `bits` bits; 0 <= j <= k.  Call inside `precision`."""
     size = ball(x)
-    summed = _direct if k - j <= _DIRECT_TERMS else _contour
+    summed = _direct if k - j <= max(_DIRECT_TERMS, bits) else _contour
     above, damped = summed(k, size, j, bits)
     return Tails(k, j, size, above, damped)
 
@@ -90,68 +91,89 @@ def equal_excess(k: int, x: Exact, y: Exact, bits: int) -> arb:
 def equal_root(k: int, x: Exact, t: arb, bits: int) -> arb:
     """The y >= 0 with E(1 - e^{y-L})_+ = t > 0 for k coins of size x (zero when the excess is below t at 0).
 
-    Newton's method on a convex, piecewise linear function of e^y: every cell's line lies below the function, so the
-    root is the largest of the lines' roots, and it is found in the cell (or the two neighbours) that contains it.
+    Newton's method on a convex, piecewise linear function F of e^y: every cell's line lies below F, so the root is at
+    least each line's root; and if y is at least the root of the line of *its own* cell, F(y) <= t.  So the largest root
+    of the lines seen is the answer as soon as the cell of its upper end has been seen.
     """
+    enough = min(_ENOUGH, t.rel_accuracy_bits() - 24)
+    while True:
+        root = _root(k, x, t, bits)
+        if root is not None and (root.is_zero() or root.rel_accuracy_bits() >= min(bits, enough)):
+            return root
+        if bits > _MOST_BITS:
+            if root is not None:
+                return root
+            low, high = (_root(k, x, end, bits) for end in (t.upper(), t.lower()))
+            if low is None or high is None:
+                raise ArithmeticError("the excess agrees with t to thousands of bits")
+            return low.union(high)
+        bits *= 2
+
+
+def _root(k: int, x: Exact, t: arb, bits: int) -> arb | None:
+    """One attempt with this many bits; None when they do not decide on which side of t a line stays."""
     guess = excess_root_guess([float(x)], [k], float(t.mid().log().mid()))
     search = _Search(k, x, guess)
     with precision(working_bits(bits)):
-        best = arb.neg_inf()
-        while search.j not in search.seen:
-            here = tails(k, x, search.j, bits)
-            root = here.root(t)
-            if root.is_nan():
-                return equal_root(k, x, t, _doubled(bits))
-            best = best.max(root)
-            search.advance(root, here.guess(t))
-        if best > 0 and not search.cells(best) <= search.seen:
-            raise ArithmeticError(f"root search ended outside its cell: {k=} {x=} {t=} {best=}")
-        return best.max(arb(0))
+        best = arb(0)
+        while True:
+            while search.j not in search.seen:
+                here = tails(k, x, search.j, bits)
+                root = here.root(t)
+                if root.is_nan():
+                    return None
+                best = best.max(root)
+                search.advance(root, here.guess(t))
+            search.j = search.cell(best.upper())
+            if search.j in search.seen:
+                return best
 
 
 class _Search:
     """Which cell to look at next: the answer's cell is above `low` and below `high`."""
 
     def __init__(self, k: int, x: Exact, guess: float) -> None:
-        self.k, self._size = k, ball(x)
+        self._k, self._size = k, Fraction(x)
         self._least = k // 2 + 1 if k % 2 == 0 else (k + 1) // 2  # the cell of y = 0
         self._low, self._high = self._least - 1, k + 1
-        self.j = min(max(math.ceil((guess / float(x) + k) / 2), self._least), k)
+        self.j = self._near(guess)
         self.seen: set[int] = set()
 
-    def cells(self, root: arb) -> set[int]:
-        """The one or two cells that a root's ball touches."""
-        cell = (root / self._size + self.k) / 2
-        ends = (int(end.ceil().unique_fmpz()) for end in (cell.lower(), cell.upper()))
-        return {min(max(end, self._least), self.k) for end in ends}
+    def cell(self, y: arb) -> int:
+        """The cell that contains an exact point, by exact arithmetic."""
+        return min(max(math.ceil((fraction(y) / self._size + self._k) / 2), self._least), self._k)
+
+    def _near(self, y: float) -> int:
+        if not math.isfinite(y):
+            return self._least
+        return min(max(math.ceil((y / float(self._size) + self._k) / 2), self._least), self._k)
 
     def advance(self, root: arb, guess: float) -> None:
         """Stay with a root in its own cell; else go where the logarithm's slope points; halve where that creeps."""
         self.seen.add(self.j)
-        touched = self.cells(root) if root.is_finite() else {self.j - 1}
-        if self.j in touched:
-            self.j = max(touched) if max(touched) != self.j else min(touched)
-            return
-        if min(touched) < self.j:
+        if root.is_finite():
+            first, last = self.cell(root.lower()), self.cell(root.upper())
+            if first <= self.j <= last:
+                self.j = last
+                return
+            near = first
+        else:
+            near = self.j - 1
+        if near < self.j:
             self._high = min(self._high, self.j)
         else:
             self._low = max(self._low, self.j)
-        target = math.ceil((guess / float(self._size) + self.k) / 2)
-        if len(self.seen) > _PATIENCE or not self._low < target < self._high:
-            near = min(touched)
-            target = near if len(self.seen) <= _PATIENCE else (self._low + self._high) // 2
-        self.j = min(max(target, self._low + 1), self._high - 1, self.k)
-
-
-def _doubled(bits: int) -> int:
-    if bits > _MOST_BITS:
-        raise ArithmeticError("the excess agrees with t to thousands of bits")
-    return 2 * bits
+        target = self._near(guess)
+        if not self._low < target < self._high:
+            target = near
+        if len(self.seen) > _PATIENCE:
+            target = (self._low + self._high) // 2
+        self.j = min(max(target, self._low + 1, self._least), max(self._high - 1, self._least))
 
 
 def working_bits(bits: int) -> int:
     """Working precision that leaves room for cancellation and for powers with huge exponents."""
-    return bits + 96
+    return bits + max(96, bits)
 
 
 def _direct(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
@@ -173,9 +195,12 @@ def _contour(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
     """Both sums by the trapezoid rule on a circle through the saddle point."""
     x = float(size)
     sigma = math.sqrt(j / k * (k - j))
-    rho = _radius(math.log(j) - math.log(k - j) - x, x, sigma)
-    decay = math.sqrt(2 * (bits * math.log(2) + 12))
-    half = math.ceil((_GAP + decay) * sigma * 1.05)
+    saddle = math.log(j) - math.log(k - j) - x
+    nats = bits * math.log(2) + 12
+    rho = _radius(saddle, x, max(_GAP, 0.4 * math.sqrt(2 * nats)) / sigma)
+    shift = abs(rho - saddle) * sigma  # standard deviations from the saddle: the sums are e^{-shift^2/2} of the scale
+    decay = math.sqrt(2 * nats + shift * shift)
+    half = math.ceil((shift + decay) * sigma * 1.05)
     tilt = arb(rho)
     odds = (size + tilt).exp()
     up = odds / (1 + odds)  # tilted probability of landing high
@@ -190,12 +215,11 @@ def _contour(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
     return (tail if rho > 0 else 1 - tail), damped
 
 
-def _radius(saddle: float, x: float, sigma: float) -> float:
-    """log r: at the saddle point, or beside it when a pole (at 0 for A, at -2x for B) is too near."""
-    gap = _GAP / sigma
+def _radius(saddle: float, x: float, gap: float) -> float:
+    """log r: at the saddle point, or beside it when a pole (at 0 for A, at -2x for B) is nearer than the gap."""
     if saddle >= gap or (saddle <= -gap and saddle + 2 * x >= gap):
         return saddle
-    return gap
+    return -gap if saddle < 0 and 2 * x >= 2 * gap else gap
 
 
 def _trapezoid(k: int, up: arb, j: int, rho: arb, rho_damped: arb, n: int, reach: float) -> tuple[arb, arb, arb]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball
+from optcomp.numerics.balls import ball, float_near
 from optcomp.numerics.blocked import LIBM, Floats, U
 from optcomp.numerics.exact import Exact
 
@@ -42,7 +42,7 @@ def _logs(x: Exact, m: int, first: int, last: int) -> tuple[Floats, float]:
     """Anchors in ball arithmetic, a few steps between them in floats."""
     stride = 1 if m <= _ALL else _STRIDE
     anchors = np.array([_anchor(x, m, n) for n in range(first, last + 1, stride)])
-    error = 2 * U * float(np.abs(anchors).max()) + 1e-30
+    error = 2 * U * (1 + float(np.abs(anchors).max()))
     if stride == 1:
         return anchors, error
     n = np.arange(first, last, dtype=np.float64)
@@ -61,4 +61,4 @@ def _logs(x: Exact, m: int, first: int, last: int) -> tuple[Floats, float]:
 def _anchor(x: Exact, m: int, n: int) -> float:
     size = ball(x)
     ways = arb(m + 1).lgamma() - arb(n + 1).lgamma() - arb(m - n + 1).lgamma()
-    return float(ways - size * n - (-size).exp().log1p() * m)
+    return float_near(ways - size * n - (-size).exp().log1p() * m)

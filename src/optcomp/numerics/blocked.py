@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 U = 2.0**-53
 BLOCK = 32
 LIBM = 8.0
-"""Assumed: numpy's exp, log and log1p are within this many u of the truth, relatively (tests check the assumption)."""
+"""Assumed: numpy's exp, log, log1p, tanh and math.exp are within this many u of the truth; tests check it."""
 
 
 def sum_error(n: int) -> float:

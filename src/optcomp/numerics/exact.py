@@ -31,8 +31,14 @@ def exact(value: object, argument: str, error: type[InvalidInput] = InvalidInput
         number = float(value)
         if not math.isfinite(number):
             raise error(argument, value, "must be finite")
-        return number
+        return number if number == value else _from_wide(value)
     raise error(argument, value, "must be a float, int, Fraction, Decimal or decimal string")
+
+
+def _from_wide(value: Real) -> Fraction:
+    """A real of more than float precision, such as numpy's longdouble, exactly."""
+    numerator, denominator = getattr(value, "as_integer_ratio")()  # noqa: B009 - Real does not declare it
+    return Fraction(int(numerator), int(denominator))
 
 
 def _from_decimal(value: str | Decimal, argument: str, error: type[InvalidInput]) -> Exact:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import ball, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, suffix_sums, sum_error
 from optcomp.numerics.exact import Exact
@@ -131,9 +131,9 @@ def _singles(sizes: list[Exact]) -> _Half:
         place = np.sort(np.concatenate((place - float(x), place + float(x))), kind="stable")
     top = float(place[-1])
     place_error = 1.01 * U * (len(sizes) + 1) * top
-    log_top = float(-sum(((-ball(x)).exp().log1p() for x in sizes), arb(0)))
+    log_top = float_near(-sum(((-ball(x)).exp().log1p() for x in sizes), arb(0)))
     log_p = (place - top) / 2 + log_top
-    weight_error = 1.01 * (place_error + U * (2 * top + 3 * abs(log_top)))
+    weight_error = 1.01 * (place_error + U * (2 * top + 3 * abs(log_top) + 1))
     return _Half(place, log_p, place_error, weight_error, arb(0))
 
 

@@ -26,7 +26,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, prefix_sums, sum_error
 from optcomp.numerics.halves import Coin
@@ -78,7 +78,7 @@ class Knapsack:
                 report("knapsack table", table.coins / coins)
             table.clean(rescale=True)
             self._finish(steps, table)
-            self.slack = arb(2) ** -110 * (1 + self._total * self._unit)
+            self.slack = arb(2) ** -110 * self._total * self._unit
             self.dropped = arb(0)
 
     def _finish(self, steps: Sequence[Step], table: _Table) -> None:
@@ -171,7 +171,7 @@ class _Table:
         law = binomial_law(Fraction(self.tilt) * a, m, _NATS)
         growth = (-arb(self.tilt) * a).exp().log1p() * m
         power = round(float(growth / arb(2).log()))
-        weights = np.exp(law.log_p + float(growth - arb(2).log() * power))
+        weights = np.exp(law.log_p + float_near(growth - arb(2).log() * power))
         low = self.low + law.first * a
         if low > self._last:
             raise BelowFloor("the table's bulk lies below its floor")
@@ -180,7 +180,7 @@ class _Table:
         for i, weight in enumerate(weights[: -(-size // a)]):
             stop = min(i * a + self._size, size)
             out[i * a : stop] += self.window[: stop - i * a] * weight
-        self.error += law.error + U * (LIBM + 4 + 2 * float(np.abs(law.log_p).max()) + weights.size)
+        self.error += law.error + U * (LIBM + 5 + 2 * float(np.abs(law.log_p).max()) + weights.size)
         self.lost += 2.02 * math.exp(-_NATS) + size * weights.size * _UNDERFLOW
         self._buffer, self._at, self._size, self.low = out, 0, size, low
         self.exponent += power
@@ -204,3 +204,4 @@ class _Table:
         if rescale or abs(shift) > 200:
             self._buffer[self._at : self._at + self._size] *= 2.0**-shift
             self.exponent += shift
+            self.lost += self._size * _UNDERFLOW

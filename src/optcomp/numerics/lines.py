@@ -5,7 +5,7 @@ p e^{-l}.  Then P_S - e^y Q_S <= E(1 - e^{y-L})_+ =: F(y), with equality when S 
 
 - *lower*: whatever S is, log((P_S - t)/Q_S) is at most the y with F(y) = t: no atom needs to be placed exactly;
 - *upper*: if S holds every atom above z + s and none below z - s, then
-  F(z + s) <= P_S - e^z Q_S + 1.01 s P_S, because only atoms within s of z can be on the wrong side.
+  F(z + s) <= P_S - e^z Q_S + (e^s - 1) P_S, because only atoms within s of z can be on the wrong side.
 
 An enumeration therefore offers `lines(z)`, balls around P_S and Q_S for its S at z, its `slack` s, and a bound on
 the probability of the atoms it has dropped.
@@ -22,8 +22,8 @@ from flint import arb
 from optcomp.numerics.balls import precision
 from optcomp.numerics.saddle import Floats, excess_root_guess
 
-_FLOORS = (4.0, 40.0, math.inf)  # how much larger than t the excess is at the floor, in nats
-_HIGH = -0.5
+_FLOORS = (4.0, 12.0, 40.0, math.inf)  # how much larger than t the (odds of the) excess is at the floor, in nats
+_HIGH = -1e-14
 _ENOUGH = 33
 
 
@@ -40,7 +40,7 @@ class Enumeration(Protocol):
 
     @property
     def slack(self) -> arb:
-        """How far from z an atom may be and still be on the wrong side; at most 1/100."""
+        """How far from z an atom may be and still be on the wrong side."""
 
     @property
     def dropped(self) -> arb:
@@ -64,7 +64,7 @@ def _height(line: tuple[arb, arb], y: arb) -> arb:
 def _upper(atoms: Enumeration, y: arb) -> arb:
     z = (y - atoms.slack).lower()
     line = atoms.lines(z)
-    return (_height(line, z) + arb("1.01") * atoms.slack * line[0] + atoms.dropped).upper()
+    return (_height(line, z) + atoms.slack.expm1() * line[0] + atoms.dropped).upper()
 
 
 def enumerated_root(atoms: Enumeration, t: arb, guess: float, top: arb) -> arb:
@@ -94,7 +94,8 @@ def root_above_floor(build: Callable[[float], Enumeration], sizes: Floats, count
     guess = excess_root_guess(sizes, counts, log_t)
     found: arb | None = None
     for nats in _FLOORS:
-        floor = excess_root_guess(sizes, counts, log_t + nats) * (1 - 1e-6) if log_t + nats < _HIGH else 0.0
+        higher = _log_sigmoid(log_t - math.log1p(-math.exp(min(log_t, -1e-16))) + nats)
+        floor = excess_root_guess(sizes, counts, higher) * (1 - 1e-6) if higher < _HIGH else 0.0
         try:
             root = enumerated_root(build(floor), t, max(guess, floor), top)
         except BelowFloor:
@@ -107,16 +108,27 @@ def root_above_floor(build: Callable[[float], Enumeration], sizes: Floats, count
     return found
 
 
+def _log_sigmoid(x: float) -> float:
+    return -math.log1p(math.exp(-x)) if x > -700 else x
+
+
 def _newton(atoms: Enumeration, t: arb, start: arb, top: arb) -> arb:
     """Climb along the lines: after one step every iterate is at most the root, and they increase."""
     z, best = start.mid(), arb.neg_inf()
+    too_high: arb | None = None
     for _ in range(80):
-        above, damped = atoms.lines(z)
+        try:
+            above, damped = atoms.lines(z)
+        except BelowFloor:
+            if too_high is None or not too_high - z > top / 2**30:
+                raise
+            z = ((z + too_high) / 2).mid()  # the last step back went too far
+            continue
         rest = above - t
-        if not rest.mid() > 0:  # too far up: double the distance from the top
+        if not rest.mid() > 0:
             if z.is_zero():
                 return arb(-1)  # the excess at zero is already below t
-            z = (top - 2 * (top - z).max(top / 1000)).nonnegative_part().mid()
+            z, too_high = _lower(z, (above, damped), t, top), z
             continue
         root = _meeting(rest, damped)
         if not root.mid() > 0 or not root.mid() > best.mid() + best.rad() / 4 + atoms.slack / 4:
@@ -124,6 +136,16 @@ def _newton(atoms: Enumeration, t: arb, start: arb, top: arb) -> arb:
         best = root
         z = root.mid()
     return best
+
+
+def _lower(z: arb, line: tuple[arb, arb], t: arb, top: arb) -> arb:
+    """Where to go from a place too far up: along the slope of log F, else twice as far from the top."""
+    height, drag = _height(line, z).mid(), (z.exp() * line[1]).mid()
+    if height > 0 and drag > 0:
+        step = -(height / t).log() * height / drag * arb("1.1")
+        if step > 0:
+            return (z - step.max(top / 2**30)).nonnegative_part().mid()
+    return (top - 2 * (top - z).max(top / 1000)).nonnegative_part().mid()
 
 
 def _meeting(rest: arb, damped: arb) -> arb:

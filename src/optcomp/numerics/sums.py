@@ -14,16 +14,18 @@ from optcomp.numerics.blocked import LIBM, Floats, U
 from optcomp.numerics.exact import Exact
 
 _FEW = 4000
+_LEAST, _MOST = 1e-140, 600.0
 
 
 def ball_sum(
-    function: Callable[[arb], arb], groups: Sequence[tuple[Exact, int]], fast: Callable[[Floats], Floats]
+    function: Callable[[arb], arb], groups: Sequence[tuple[Exact, int]], fast: Callable[[Floats], Floats] | None
 ) -> arb:
     """The sum of count * function(value).
 
-    `fast` is the same function on float arrays: non-negative and within 2 LIBM + 2 units of round-off, relatively.
+    `fast`, if given, is the same function on float arrays: for values between 1e-140 and 600 it neither overflows nor
+    underflows, is non-negative and within 2 LIBM + 2 units of round-off, relatively.
     """
-    if len(groups) <= _FEW or any(not isinstance(value, float) for value, _ in groups):
+    if fast is None or len(groups) <= _FEW or not all(type(x) is float and _LEAST <= x <= _MOST for x, _ in groups):
         return sum((function(ball(value)) * count for value, count in groups), arb(0))
     values = np.array([value for value, _ in groups])
     counts = np.array([count for _, count in groups], dtype=np.float64)

@@ -8,8 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Literal
 
-from optcomp.numerics.balls import ball, float_up
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact import Exact, whole
 
 Quantity = Literal["epsilon", "delta"]
 
@@ -33,20 +32,27 @@ class Bound:
     enclosure: tuple[Fraction, Fraction] | None = None
     """The exact rational ends, when bits were asked for."""
 
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise ArithmeticError(f"contradictory sides: {self.lower!r} > {self.upper!r} by {self.method}")
+
     @property
     def epsilon(self) -> float:
         """ε of the total guarantee: proved, or given."""
-        return self.upper if self.quantity == "epsilon" else self._given_up
+        return self.upper if self.quantity == "epsilon" else self._given_float
 
     @property
     def delta(self) -> float:
         """δ of the total guarantee: proved, or given."""
-        return self.upper if self.quantity == "delta" else self._given_up
+        return self.upper if self.quantity == "delta" else self._given_float
 
     @property
-    def _given_up(self) -> float:
-        """What was given, as a float that claims no more: rounded up when it is not a float itself."""
-        return self.given if isinstance(self.given, float) else float_up(ball(self.given))
+    def _given_float(self) -> float:
+        """What was given, as the nearest float, but never 0 for a positive number (`given` itself is exact)."""
+        try:
+            return float(self.given) or (5e-324 if self.given else 0.0)
+        except OverflowError:
+            return math.inf
 
     @property
     def width(self) -> float:
@@ -55,8 +61,9 @@ class Bound:
             return 0.0
         return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else math.inf
 
-    def decimal(self, digits: int) -> tuple[str, str]:
+    def decimal(self, digits: int = 17) -> tuple[str, str]:
         """Both ends as decimal strings with that many significant digits, the lower rounded down, the upper up."""
+        digits = whole(digits, "digits", 1, 1_000_000)
         ends = self.enclosure or ((Fraction(self.lower), Fraction(self.upper)) if math.isfinite(self.upper) else None)
         if ends is None:
             return str(self.lower), str(self.upper)
@@ -66,6 +73,7 @@ class Bound:
         """A JSON-ready view; an infinite end is None, because JSON has no infinity."""
         view: dict[str, object] = {
             "quantity": self.quantity,
+            "given": str(self.given),
             "epsilon": _finite(self.epsilon),
             "delta": _finite(self.delta),
             "lower": _finite(self.lower),
@@ -81,7 +89,7 @@ class Bound:
 
     def __str__(self) -> str:
         symbol, other = ("ε", "δ") if self.quantity == "epsilon" else ("δ", "ε")
-        given = f"{self._given_up:.6g}"
+        given = f"{self._given_float:.6g}"
         if math.isinf(self.upper) and self.lower == self.upper:
             return f"no finite {symbol} at {other} = {given} ({self.theorem}, {self.method}; {self.count} mechanisms)"
         return (

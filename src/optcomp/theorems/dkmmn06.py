@@ -7,7 +7,7 @@ import math
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
-from optcomp.theorems.moments import BITS, at_most_one, total_delta, total_epsilon
+from optcomp.theorems.moments import BITS, at_most_one, total_delta, total_epsilon, within
 from optcomp.theorems.parts import Parts
 
 ID, METHOD = "DKMMN06", "basic"
@@ -24,8 +24,8 @@ def epsilon_at(parts: Parts, delta: Exact) -> Bound:
 
 def delta_at(parts: Parts, epsilon: Exact) -> Bound:
     """Σδ_i, if Σε_i is within ε; otherwise nothing is proved and δ is 1."""
+    feasible = within(parts, epsilon)
     with precision(BITS):
-        feasible = total_epsilon(parts) <= ball(epsilon)
         upper = at_most_one(ball(total_delta(parts))) if feasible else 1.0
     notes = () if feasible else ("the ε_i add up to more than ε",)
     return upper_bound("delta", upper, epsilon, theorem=ID, method=METHOD, count=parts.count, notes=notes)

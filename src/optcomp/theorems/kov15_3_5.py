@@ -15,7 +15,7 @@ from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import BITS, at_most_one, mean_loss, squares, total_epsilon
+from optcomp.theorems.moments import BITS, at_most_one, mean_loss, squares, total_epsilon, within
 from optcomp.theorems.parts import Parts
 from optcomp.theorems.tail import tail_delta, tail_epsilon
 
@@ -58,7 +58,7 @@ def delta_at(parts: Parts, epsilon: Exact) -> Bound:
 
 
 def _slips(parts: Parts, epsilon: Exact) -> list[arb]:
-    if not parts.coins or total_epsilon(parts) <= ball(epsilon):
+    if within(parts, epsilon):
         return []
     mean, spread = mean_loss(parts), squares(parts)
     slips = [tail_delta(mean, spread, epsilon)]

@@ -20,11 +20,12 @@ from optcomp.theorems.parts import Parts
 
 _EXACT_BITS = 50_000
 _MOST_BITS = 1 << 14
+_MANY = 4000
 
 
-def log_kept(parts: Parts) -> arb:
-    r"""log \prod(1 - δ_i), at most zero."""
-    return -ball_sum(lambda d: -(-d).log1p(), parts.leaks, lambda d: -np.log1p(-d))
+def log_kept(parts: Parts, quick: bool = True) -> arb:
+    r"""log \prod(1 - δ_i), at most zero; `quick` allows floats for very many different δ_i."""
+    return -ball_sum(lambda d: -(-d).log1p(), parts.leaks, (lambda d: -np.log1p(-d)) if quick else None)
 
 
 def leak(parts: Parts) -> arb:
@@ -48,13 +49,14 @@ def target(parts: Parts, delta: Exact, bits: int) -> arb:
             return ball(delta)
     if _decidable(parts, delta) and _is_zero(parts, delta):
         return arb(0)
-    working = bits
+    working, quick = bits, True
     while True:
         with precision(working + 32):
-            t = -((-ball(delta)).log1p() - log_kept(parts)).expm1()
-        if t < 0 or (t > 0 and t.rel_accuracy_bits() >= bits - 8) or working >= _MOST_BITS:
+            t = -((-ball(delta)).log1p() - log_kept(parts, quick)).expm1()
+        wanted = min(bits - 8, 30) if quick and len(parts.leaks) > _MANY else bits - 8
+        if t < 0 or (t > 0 and t.rel_accuracy_bits() >= wanted) or working >= _MOST_BITS:
             return t
-        working *= 2
+        working, quick = working * 2, False
 
 
 def _decidable(parts: Parts, delta: Exact) -> bool:

@@ -7,16 +7,26 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import float_up
+from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.exact import Exact
 from optcomp.numerics.sums import ball_sum, plain_sum
 from optcomp.theorems.parts import Parts
 
 BITS = 128
+_FEW = 4000
 
 
 def total_epsilon(parts: Parts) -> arb:
     r"""\sum ε_i."""
     return plain_sum(parts.coins)
+
+
+def within(parts: Parts, epsilon: Exact) -> bool:
+    r"""Whether \sum ε_i is at most ε: decided exactly when different ε are few, and otherwise only when certain."""
+    if len(parts.coins) <= _FEW:
+        return sum((Fraction(eps) * count for eps, count in parts.coins), Fraction(0)) <= epsilon
+    with precision(BITS):
+        return bool(total_epsilon(parts) <= ball(epsilon))
 
 
 def total_delta(parts: Parts) -> Fraction:

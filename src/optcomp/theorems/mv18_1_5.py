@@ -17,7 +17,7 @@ from flint import arb
 
 from optcomp.errors import NotAffordable
 from optcomp.numerics.ball_halves import BallHalves
-from optcomp.numerics.balls import ball, fraction, precision
+from optcomp.numerics.balls import ball, float_up, fraction, precision
 from optcomp.numerics.binomial import equal_excess, equal_root
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact
@@ -28,7 +28,7 @@ from optcomp.numerics.saddle import excess_root_guess, log_excess_guess
 from optcomp.numerics.sums import ball_sum, log_odds_sum
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import total_epsilon
+from optcomp.theorems.moments import at_most_one, total_delta, total_epsilon, within
 from optcomp.theorems.parts import Parts
 
 ID, ID_EQUAL = "MV18-1.5", "KOV15-3.3"
@@ -38,12 +38,20 @@ BITS = 80
 BALL_ATOMS = 3_000
 """Up to this many atoms, ball arithmetic is fast enough for everyday use, and the tightest."""
 FLOAT_ATOMS = 9_000_000
-"""The most atoms listed in floats: 44 different ε."""
-PATIENT_ATOMS = 600_000
-"""The most atoms listed in ball arithmetic when bits are asked for: 36 different ε."""
+"""The most atoms listed in floats: 44 different ε, about 0.4 GB and three seconds."""
+PATIENT_ATOMS = 1_100_000
+"""The most atoms listed in ball arithmetic when bits are asked for: 38 different ε, about 0.7 GB and ten seconds."""
 _SUBSETS = 256
 
 LEAK = "δ is below the probability that some mechanism leaks everything"
+
+
+class _Effort(NamedTuple):
+    """How much to compute: bits, whether to stay in ball arithmetic, how many atoms to list at most."""
+
+    bits: int
+    patient: bool
+    most_atoms: int
 
 
 class Optimum(NamedTuple):
@@ -53,14 +61,14 @@ class Optimum(NamedTuple):
     method: str
 
 
-def epsilon_at(parts: Parts, delta: Exact) -> Bound:
-    """OptComp as the tightest pair of floats."""
-    return _bound("epsilon", optimal_epsilon(parts, delta, BITS), parts, delta)
+def epsilon_at(parts: Parts, delta: Exact, most_atoms: int = FLOAT_ATOMS) -> Bound:
+    """OptComp between floats; refuses to list more than `most_atoms` atoms."""
+    return _bound("epsilon", optimal_epsilon(parts, delta, _Effort(BITS, False, most_atoms)), parts, delta)
 
 
-def delta_at(parts: Parts, epsilon: Exact) -> Bound:
-    """The optimal δ as the tightest pair of floats."""
-    return _bound("delta", optimal_delta(parts, epsilon, BITS), parts, epsilon)
+def delta_at(parts: Parts, epsilon: Exact, most_atoms: int = FLOAT_ATOMS) -> Bound:
+    """The optimal δ between floats; refuses to list more than `most_atoms` atoms."""
+    return _bound("delta", optimal_delta(parts, epsilon, _Effort(BITS, False, most_atoms)), parts, epsilon)
 
 
 def to_bits(quantity: Quantity, parts: Parts, given: Exact, bits: int) -> Bound:
@@ -68,16 +76,21 @@ def to_bits(quantity: Quantity, parts: Parts, given: Exact, bits: int) -> Bound:
     working = bits + 32
     optimum = optimal_epsilon if quantity == "epsilon" else optimal_delta
     while True:
-        best = optimum(parts, given, working, patient=True)
-        if not best.value.is_finite():
+        best = optimum(parts, given, _Effort(working, True, PATIENT_ATOMS))
+        if best.method == "leak":
             return _bound(quantity, best, parts, given)
-        with precision(working + 128):
-            lower, upper = max(fraction(best.value.lower()), Fraction(0)), fraction(best.value.upper())
-        if (upper - lower) * 2**bits <= 1:
-            return _bound(quantity, best, parts, given, (lower, upper))
+        ends = _ends(best.value, working) if best.value.is_finite() else None
+        if ends is not None and (ends[1] - ends[0]) * 2**bits <= 1:
+            return _bound(quantity, best, parts, given, ends)
         working *= 2
         if working > 64 * (bits + 64):
             raise ArithmeticError(f"no convergence at {working} bits: {best.value}")
+
+
+def _ends(value: arb, bits: int) -> tuple[Fraction, Fraction]:
+    """The ends of a ball around a number known not to be negative, exactly."""
+    with precision(bits + 128):
+        return max(fraction(value.lower()), Fraction(0)), max(fraction(value.upper()), Fraction(0))
 
 
 def _bound(
@@ -88,12 +101,9 @@ def _bound(
     enclosure: tuple[Fraction, Fraction] | None = None,
 ) -> Bound:
     """An exact answer as a Bound, kept between zero and what basic composition proves."""
-    if optimum.value.is_finite():
-        with precision(128):
-            most = Enclosure.of(total_epsilon(parts)).upper if quantity == "epsilon" else 1.0
-        lower, upper = Enclosure.of(optimum.value).clamp(0.0, most)
-    else:
-        lower = upper = math.inf
+    lower = upper = math.inf
+    if optimum.method != "leak":
+        lower, upper = Enclosure.of(optimum.value).clamp(0.0, _most(quantity, parts, given))
     equal = optimum.method == "binomial" and parts.all_equal
     return Bound(
         quantity=quantity,
@@ -103,31 +113,40 @@ def _bound(
         theorem=ID_EQUAL if equal else ID,
         method=optimum.method,
         count=parts.count,
-        notes=(LEAK,) if math.isinf(upper) else (),
+        notes=(LEAK,) if optimum.method == "leak" else (),
         enclosure=enclosure,
     )
 
 
-def optimal_epsilon(parts: Parts, delta: Exact, bits: int, patient: bool = False) -> Optimum:
-    """OptComp as a ball of about `bits` bits; `patient` stays in ball arithmetic however long that takes."""
+def _most(quantity: Quantity, parts: Parts, given: Exact) -> float:
+    """What basic composition proves, rounded up; 1 for a δ about which it says nothing."""
+    with precision(128):
+        if quantity == "epsilon":
+            return float_up(total_epsilon(parts))
+        return at_most_one(ball(total_delta(parts))) if within(parts, given) else 1.0
+
+
+def optimal_epsilon(parts: Parts, delta: Exact, effort: _Effort) -> Optimum:
+    """OptComp as a ball."""
+    bits = effort.bits
     t = target(parts, delta, bits + 16)
     if t < 0:
         return Optimum(arb.pos_inf(), "leak")
     with precision(bits + 64):
         total = total_epsilon(parts)
-        if not parts.coins or t.is_zero():
-            return Optimum(total, "sum")
-        if not t > 0:
+        if not t >= 0:
             raise NotAffordable(
                 "deciding whether any ε works at this δ", math.inf, math.inf, "move δ a little up or down"
             )
+        if not parts.coins or t.is_zero():
+            return Optimum(total, "sum")
         closed = _closed_form_root(parts, t, total)
         if closed is not None:
             return closed
         if len(parts.coins) == 1:
             ((eps, count),) = parts.coins
             return Optimum(equal_root(count, eps, t, bits), "binomial")
-    return _listed_root(parts, t, total, bits, patient)
+    return _listed_root(parts, t, total, effort)
 
 
 def _closed_form_root(parts: Parts, t: arb, total: arb) -> Optimum | None:
@@ -135,13 +154,18 @@ def _closed_form_root(parts: Parts, t: arb, total: arb) -> Optimum | None:
     share = t * log_odds_sum(parts.coins).exp()
     smallest = ball(parts.coins[-1][0])
     if share < -(-2 * smallest).expm1():
-        return Optimum(total + (-share).log1p(), "top cell")
-    distance = ball_sum(lambda x: (x / 2).tanh(), parts.coins, lambda x: np.tanh(x / 2))
-    return Optimum(arb(0), "zero") if distance <= t else None
+        return Optimum((total + (-share).log1p()).max(arb(0)), "top cell")
+    return Optimum(arb(0), "zero") if distance(parts) <= t else None
 
 
-def _listed_root(parts: Parts, t: arb, total: arb, bits: int, patient: bool) -> Optimum:
-    if _in_balls(parts, patient):
+def distance(parts: Parts) -> arb:
+    """A bound on the excess at any ε >= 0: the total variation distances tanh(ε_i/2) add up at most."""
+    return ball_sum(lambda x: (x / 2).tanh(), parts.coins, lambda x: np.tanh(x / 2))
+
+
+def _listed_root(parts: Parts, t: arb, total: arb, effort: _Effort) -> Optimum:
+    bits = effort.bits
+    if _in_balls(parts, effort):
         guess = excess_root_guess(*parts.sizes, float(t.mid().log()))
         return Optimum(enumerated_root(_balls(parts, bits), t, guess, total), _name(parts))
     log_t = float(t.mid().log())
@@ -152,23 +176,24 @@ def _listed_root(parts: Parts, t: arb, total: arb, bits: int, patient: bool) -> 
     return Optimum(value, _name(parts))
 
 
-def optimal_delta(parts: Parts, epsilon: Exact, bits: int, patient: bool = False) -> Optimum:
-    """The least δ at ε as a ball of about `bits` bits."""
-    with precision(bits + 64):
-        excess, method = _excess(parts, epsilon, bits, patient)
-        return Optimum(with_leaks(parts, excess), method)
+def optimal_delta(parts: Parts, epsilon: Exact, effort: _Effort) -> Optimum:
+    """The least δ at ε as a ball."""
+    with precision(effort.bits + 64):
+        excess, method = _excess(parts, epsilon, effort)
+        return Optimum(with_leaks(parts, excess.min(distance(parts))), method)
 
 
-def _excess(parts: Parts, epsilon: Exact, bits: int, patient: bool) -> tuple[arb, str]:
+def _excess(parts: Parts, epsilon: Exact, effort: _Effort) -> tuple[arb, str]:
+    bits = effort.bits
     y, total = ball(epsilon), total_epsilon(parts)
-    if not parts.coins or total <= y:
+    if within(parts, epsilon):
         return arb(0), "sum"
     if total - 2 * ball(parts.coins[-1][0]) <= y:
         return (-log_odds_sum(parts.coins)).exp() * (-(y - total).expm1()).nonnegative_part(), "top cell"
     if len(parts.coins) == 1:
         ((eps, count),) = parts.coins
         return equal_excess(count, eps, epsilon, bits), "binomial"
-    if _in_balls(parts, patient):
+    if _in_balls(parts, effort):
         return enumerated_excess(_balls(parts, bits), y), _name(parts)
     log_guess = log_excess_guess(*parts.sizes, float(epsilon))
     try:
@@ -177,21 +202,16 @@ def _excess(parts: Parts, epsilon: Exact, bits: int, patient: bool) -> tuple[arb
         return enumerated_excess(_balls_instead(parts, bits), y), _name(parts)
 
 
-def affordable(parts: Parts) -> bool:
-    """Whether an exact answer is within reach, unless floats run out of range."""
-    return len(parts.coins) <= 1 or pairs_cost(parts.coins, windowed=True) <= FLOAT_ATOMS
-
-
-def _in_balls(parts: Parts, patient: bool) -> bool:
+def _in_balls(parts: Parts, effort: _Effort) -> bool:
     """Ball arithmetic or floats; refuses when neither is affordable."""
-    cost, limit = pairs_cost(parts.coins), PATIENT_ATOMS if patient else BALL_ATOMS
-    if cost <= limit:
+    cost = pairs_cost(parts.coins)
+    if cost <= (PATIENT_ATOMS if effort.patient else BALL_ATOMS):
         return True
-    if patient:
-        raise NotAffordable("exact composition to a given number of bits", cost, limit, "leave out bits=")
+    if effort.patient:
+        raise NotAffordable("exact composition to a given number of bits", cost, PATIENT_ATOMS, "ask for no bits")
     cost = pairs_cost(parts.coins, windowed=True)
-    if cost > FLOAT_ATOMS:
-        raise NotAffordable("exact composition", cost, FLOAT_ATOMS, _ADVICE)
+    if cost > effort.most_atoms:
+        raise NotAffordable("exact composition", cost, effort.most_atoms, _ADVICE)
     return False
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "epsilon_on",
     "quick",
     "quick_unit",
+    "shared_unit",
     "table_cost",
 ]
 
@@ -84,13 +85,19 @@ def quick(parts: Parts) -> bool:
     return not parts.coins or table_cost(*parts.sizes, DEFAULT_ETA / (parts.count + 1)) <= QUICK_WORK
 
 
-def quick_unit(parts: Parts) -> tuple[float, str]:
-    """The unit `auto` takes: one that divides every ε_i if that is cheap, else the finest that is."""
+def shared_unit(parts: Parts, work: float = COMMON_WORK) -> float | None:
+    """A number that divides every ε_i as written, if its table costs at most `work` additions."""
     common = common_unit([eps for eps, _ in parts.coins])
-    if common is not None and table_cost(*parts.sizes, common) <= COMMON_WORK:
+    return common if common is not None and table_cost(*parts.sizes, common) <= work else None
+
+
+def quick_unit(parts: Parts) -> tuple[float, str | None]:
+    """The unit `auto` takes: one that divides every ε_i if that is cheap, else the finest that is."""
+    common = shared_unit(parts)
+    if common is not None:
         return common, f"every ε_i is a multiple of {common:.6g}"
     unit = finest_unit(*parts.sizes, QUICK_WORK)
-    return unit, f"ε_i rounded to multiples of {unit:.3g}"
+    return unit, None
 
 
 def epsilon_on(parts: Parts, delta: Exact, unit: float, note: str | None = None) -> Bound:
@@ -129,6 +136,8 @@ def _delta(parts: Parts, epsilon: Exact, unit: float, *, up: bool) -> arb:
         excess = arb(0)
         if ball(epsilon) < arb(unit) * sum(a * m for a, m in steps):
             excess = enumerated_excess(Knapsack(steps, unit, max(0.0, float(epsilon) - 2 * unit)), ball(epsilon))
+        if up:
+            excess = excess.min(mv18_1_5.distance(parts))
         return with_leaks(parts, excess)
 
 
@@ -149,5 +158,5 @@ def _bound(quantity: Quantity, value: Enclosure, parts: Parts, given: Exact, uni
         theorem=ID,
         method=METHOD,
         count=parts.count,
-        notes=(note or f"ε_i rounded to multiples of {unit:.3g}", "lower side: the same with ε_i rounded down"),
+        notes=(note or f"ε_i rounded to multiples of {unit:.3g}, up for the upper side and down for the lower",),
     )

@@ -139,7 +139,7 @@ _RECORDS = (
     ),
 )
 
-_BY_ID = {name: record for record in _RECORDS for name in (record.id, *record.aliases)}
+_BY_ID = {name.lower(): record for record in _RECORDS for name in (record.id, *record.aliases)}
 
 
 def known_theorems() -> tuple[Theorem, ...]:
@@ -148,9 +148,9 @@ def known_theorems() -> tuple[Theorem, ...]:
 
 
 def theorem(id: str) -> Theorem:
-    """The theorem with this id, or with this as an alias."""
+    """The theorem with this id, or with this as an alias; upper and lower case are alike."""
     try:
-        return _BY_ID[id]
+        return _BY_ID[str(id).lower()]
     except KeyError:
         known = ", ".join(record.id for record in _RECORDS)
         raise UnknownTheorem("theorem", id, f"must be one of {known}") from None

@@ -8,6 +8,7 @@ The caller gives the total; all of δ that the δ_i leave over goes to δ', whic
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from flint import arb
 
@@ -32,7 +33,7 @@ def tail_delta(drift: arb, spread: arb, epsilon: Exact) -> arb:
 def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: str) -> Bound:
     """ε at a total δ."""
     with precision(BITS):
-        slip = delta - total_delta(parts)
+        slip = Fraction(delta) - total_delta(parts)  # float minus Fraction would round
         if slip < 0 or (slip == 0 and parts.coins):
             upper = math.inf
         else:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import optcomp as oc
 from optcomp.cli.failures import one_line
 from optcomp.cli.main import app
+from optcomp.cli.wording import explained, with_given
 
 _SHAPE = "write ε or ε,δ, then xN for N of them, as in 0.1x50 or 0.2,1e-9x50"
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
+_COUNT = "count: must be a whole number between 0 and 10^15"
+_STRANGE = "holds numbers but is none of epsilon, delta, count; rename or remove it"
+_INSIDE = ", but the list is inside 'mechanisms': keep the list alone"
 _ENTRY = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count"
 
 COMMANDS = {
@@ -26,24 +32,53 @@ COMMANDS = {
     "compose 0.1,1e-9,3 --delta 1e-6": f"item '0.1,1e-9,3': {_SHAPE}",
     "compose 0.1x5 abc --delta 1e-6": f"item 'abc': epsilon: {_NUMBER}, got 'abc'",
     "compose 1/0 --delta 1e-6": f"item '1/0': epsilon: {_NUMBER}, got '1/0'",
-    "compose 0.1x1.5 --delta 1e-6": "item '0.1x1.5': count: must be a whole number, got '1.5'",
-    "compose 0.1xx5 --delta 1e-6": "item '0.1xx5': count: must be a whole number, got 'x5'",
-    "compose 0.1x-5 --delta 1e-6": "item '0.1x-5': count: must be between 0 and 10^12, got '-5'",
-    "compose 0.1x1e13 --delta 1e-6": "item '0.1x1e13': count: must be between 0 and 10^12, got '1e13'",
+    "compose 0.1x1.5 --delta 1e-6": f"item '0.1x1.5': {_COUNT}, got '1.5'",
+    "compose 0.1xx5 --delta 1e-6": f"item '0.1xx5': {_COUNT}, got 'x5'",
+    "compose 0.1x-5 --delta 1e-6": f"item '0.1x-5': {_COUNT}, got '-5'",
+    "compose 0.1x2e15 --delta 1e-6": f"item '0.1x2e15': {_COUNT}, got '2e15'",
+    "compose 0.1x1e99999999 --delta 1e-6": f"item '0.1x1e99999999': {_COUNT}, got '1e99999999'",
+    "compose 0.1x1e15 0.1 --delta 1e-6": (
+        "item '0.1': count: with the ones before more than 10^15 of the same kind, got 1000000000000001"
+    ),
+    "compose 1e13 --delta 1e-6": "item '1e13': epsilon: must be 0 or between 1e-100 and 1e+12, got '1e13'",
     "compose nan --delta 1e-6": "item 'nan': epsilon: must be finite, got 'nan'",
     "compose infx3 --delta 1e-6": "item 'infx3': epsilon: must be finite, got 'inf'",
     "compose --delta 1e-6 -- -0.1x3": "item '-0.1x3': epsilon: must not be negative, got '-0.1'",
     "compose 0.1,1 --delta 1e-6": "item '0.1,1': delta: must be at least 0 and less than 1, got '1'",
-    "compose 1e99999999 --delta 0": "item '1e99999999': epsilon: the exponent is too long, got '1e99999999'",
-    "compose 0.1 --delta 1": "delta: must be at least 0 and less than 1, got '1'",
-    "compose 0.1 --delta zero": f"delta: {_NUMBER}, got 'zero'",
-    "compose 0.1 --delta 1e-999999999": "--delta: the exponent is too long, got '1e-999999999'",
-    "compose 0.1 --epsilon -1": "epsilon: must not be negative, got '-1'",
-    "compose 0.1 --delta 0 --eta 0.1": "eta: belongs to method 'murtagh-vadhan', not to 'auto', got '0.1'",
-    "compose 0.1 --delta 0 --bits 0": "bits: must be at least 1 and at most 100000, got 0",
-    "compose 0.1 --delta 0 --rtol nan": "rtol: must be finite, got nan",
+    "compose 1e99999999 --delta 0": (
+        "item '1e99999999': epsilon: must lie between 1e-4000 and 1e4000, got '1e99999999'"
+    ),
+    "compose 0.1 --delta 1": "--delta: must be at least 0 and less than 1, got '1'",
+    "compose 0.1 --delta zero": f"--delta: {_NUMBER}, got 'zero'",
+    "compose 0.1 --delta 1e-999999999": "--delta: must lie between 1e-4000 and 1e4000, got '1e-999999999'",
+    "compose 0.1 --epsilon -1": "--epsilon: must not be negative, got '-1'",
+    "compose 0.1 --delta 0 --eta 0.1": ("--eta: belongs to --method murtagh-vadhan, not to --method auto, got '0.1'"),
+    "compose 0.1 --delta 0 --bits 0": "--bits: must be a whole number between 1 and 100000, got '0'",
+    "compose 0.1 --delta 0 --bits abc": "--bits: must be a whole number between 1 and 100000, got 'abc'",
+    "compose 0.1 --delta 0 --bits 9 --method kov": "--bits: belongs to --method exact, not to --method kov, got 9",
+    "compose 0.1 --delta 0 --rtol x": f"--rtol: {_NUMBER}, got 'x'",
+    "compose 0.1 --delta 0 --rtol -1": "--rtol: must not be negative, got -1.0",
+    "compose 0.1 --delta 0 --method best": (
+        "--method: must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, got 'best'"
+    ),
+    "compose --from x.csv --format xml --delta 0": "--format: must be one of csv, json, yaml, got 'xml'",
+    "compose rel.csv --delta 1e-6": "item 'rel.csv': did you mean --from rel.csv?",
+    "compose data --delta 1e-6": "item 'data': did you mean --from data?",
+    "compose 0,1x5 --delta 1e-6": f"item '0,1x5': {_SHAPE} (decimal comma? write 0.1x5)",
+    "compose 1,05 --delta 1e-6": f"item '1,05': {_SHAPE} (decimal comma? write 1.05)",
+    "compose 0,1,1e-9x5 --delta 1e-6": f"item '0,1,1e-9x5': {_SHAPE} (decimal comma? write 0.1,1e-9x5)",
+    "compose 0.1 --delta 0,01": f"--delta: {_NUMBER}, got '0,01' (decimal comma? write 0.01)",
+    "compose 1% --delta 1e-6": f"item '1%': epsilon: {_NUMBER}, got '1%' (percent? write 0.01)",
+    "compose 0.1*5 --delta 1e-6": "item '0.1*5': use x for copies, as in 0.1x5",
+    "compose -0.1 --delta 1e-6": "item '-0.1': epsilon: must not be negative",
+    "compose --epsilon -0.5 -0.1x3": "item '-0.1x3': epsilon: must not be negative",
+    "compose 1_0 --delta 1e-6": f"item '1_0': epsilon: {_NUMBER}, got '1_0'",
+    "compose 0.1x1_0 --delta 1e-6": f"item '0.1x1_0': {_COUNT}, got '1_0'",
+    "compose ٣ --delta 1e-6": f"item '٣': epsilon: {_NUMBER}, got '٣'",
+    "compose 0.1 --delta 0 --rtol nan": "--rtol: must be finite, got 'nan'",
     "compose 0.1 0.2 --delta 0 --method advanced": (
-        "DRV10 does not apply: it needs mechanisms with equal (ε, δ), and these differ; use 'kov' or 'strong' instead"
+        "DRV10 does not apply: it needs mechanisms with equal (ε, δ), and these differ; "
+        "use --method kov or --method strong instead"
     ),
     "compose --from nowhere.csv --delta 0": "nowhere.csv: No such file or directory",
     "compose --from . --delta 0": ".: Is a directory",
@@ -68,10 +103,25 @@ FILES = {
     "epsilon,Epsilon\n1,1\n": ", line 1: epsilon is given twice",
     "0.1,1e-9,3,4\n": ", line 1: 4 cells, but at most 3 columns",
     "0.1\n0.2,oops\n": f", line 2: delta: {_NUMBER}, got 'oops'",
-    "epsilon,count\n0.1,many\n": ", line 2: count: must be a whole number, got 'many'",
+    "epsilon,count\n0.1,many\n": f", line 2: {_COUNT}, got 'many'",
     "epsilon,count\n,3\n": ", line 2: epsilon: is missing",
     'name,epsilon\n"b,0.1\n': ", line 2: unexpected end of data",
-    "[0.1,\n": ", line 2: Expecting value",
+    "[0.1,\n": ", line 2: is not JSON",
+    "[0.1 0.2]": ", line 1: is not JSON: Expecting ',' delimiter",
+    "# nothing\n": "holds no mechanisms",
+    "epsilon,detla\n0.1,\n0.1,1e-9\n": ", line 3: column 'detla' is unknown; did you mean delta?",
+    "epsilon,counts\n0.1,5 of them\n": ", line 2: column 'counts' is unknown; did you mean count?",
+    "epsilon,epsilons\n0.1,5\n": ", line 2: column 'epsilons' is unknown; did you mean epsilon?",
+    "epsilon,n\n0.1,5\n0.1,\n0.1,6\n": f", line 2: column 'n' {_STRANGE}",
+    "epsilon;copies\n0.1;n/a\n0.1;5,0\n": f", line 3: column 'copies' {_STRANGE}",
+    '[{"epsilon": 0.1, "detla": 1e-9}]': ", entry 1: key 'detla' is unknown; did you mean delta?",
+    '[0.1, {"epsilon": 0.1, "n": 5}]': f", entry 2: key 'n' {_STRANGE}",
+    '[{"epsilon": 0.1, "more": {"delta": 1e-9}}]': f", entry 1: key 'more' {_STRANGE}",
+    "- {epsilon: 0.1, Counts: 5}\n": ", line 1: key 'Counts' is unknown; did you mean count?",
+    "- 0.1\n- {epsilon: 0.1, n: 5}\n": f", line 2: key 'n' {_STRANGE}",
+    '{"mechanisms": [0.1], "title": "a"}': f"must hold a list of mechanisms{_INSIDE}",
+    "mechanisms:\n- 0.1\n": f"must hold a list of mechanisms{_INSIDE}",
+    "epsilon;count\n0,1;5\n": f", line 2: epsilon: {_NUMBER}, got '0,1' (decimal comma? write 0.1)",
     "{}": "must hold a list of mechanisms",
     "[" * 100_000: "must hold a list of mechanisms",
     "[0.1, [0.1]]": f", entry 2: {_ENTRY}",
@@ -93,6 +143,8 @@ FILES = {
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.csv").write_bytes(b"name,epsilon\n\xe9,0.1\n")
+    (tmp_path / "rel.csv").write_text("epsilon\n0.1\n")
+    (tmp_path / "data").write_text("0.1\n")
     (tmp_path / "taken.png").mkdir()
 
 
@@ -114,9 +166,6 @@ def test_file(text: str, line: str) -> None:
     ("command", "words"),
     [
         ("compose 0.1 --dleta 1e-6", "No such option: --dleta"),
-        ("compose 0.1 --delta 0 --bits many", "--bits"),
-        ("compose --from x.csv --format xml --delta 0", "'xml' is not one of 'csv', 'json', 'yaml'"),
-        ("compose 0.1 --delta 0 --method best", "method: must be one of auto, basic"),
         ("compose 0.1 --delta 0 --method exact --adaptive", "MV18-1.5 does not apply"),
         ("theorems NONE", "theorem: must be one of DKMMN06"),
         ("theorems A B", "unexpected extra argument"),
@@ -156,3 +205,17 @@ def test_missed_precision_says_what_is_proved() -> None:
 def test_one_line_keeps_to_one_line() -> None:
     assert one_line("a\n  b\tc\x1b[1m") == "a b c [1m"
     assert len(one_line("x" * 10_000)) == 400
+
+
+def test_library_words_become_options() -> None:
+    many = oc.NotAffordable("deciding", math.inf, math.inf, "leave out bits=, use a larger eta, or method='auto'")
+    assert explained(many) == "deciding needs too many terms; leave out --bits, use a larger --eta, or --method auto"
+    assert explained(oc.NotAffordable("it", 2, 1, "ask for no bits")).endswith("; leave out --bits")
+    assert with_given("too much", bits=500, eta=None) == "too much (given --bits 500)"
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "yaml"])
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_empty_files_are_all_alike(format: str, text: str) -> None:
+    result = CliRunner().invoke(app, shlex.split(f"compose --from - --format {format} --delta 0"), input=text)
+    assert (result.exit_code, result.stderr) == (2, "optcomp: standard input: holds no mechanisms\n")

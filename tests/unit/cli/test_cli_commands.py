@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,9 +15,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.digits import decimal_ends, excess, saving, shown_down, shown_up
+from optcomp.cli.digits import decimal_ends, excess, published, saving, shown_down, shown_up
 from optcomp.cli.main import app
-from optcomp.cli.options import complete_method, complete_theorem
+from optcomp.cli.options import complete_format, complete_method, complete_theorem
+from optcomp.cli.question import Question
 
 
 def printed(command: str, text: str | None = None) -> str:
@@ -88,10 +91,20 @@ def test_bits_print_both_ends_whole() -> None:
 def test_compare() -> None:
     view = parsed("compare 0.01x1000 --delta 1e-9 --json")
     bounds = oc.compare({oc.PureDP("0.01"): 1000}, delta="1e-9")
-    assert view == {"bounds": [bound.as_dict() for bound in bounds], "count": 1000}
+    assert view == {"bounds": [bound.as_dict() for bound in bounds], "count": 1000, "omitted": []}
     rows = [line for line in printed("compare 0.01x1000 --delta 1e-9").splitlines() if "│" in line]
     assert "best" in rows[1]
     assert [row.split("│")[4].strip() for row in rows[1:] if row.split("│")[4].strip()] == [b.theorem for b in bounds]
+
+
+def test_compare_says_what_is_not_shown() -> None:
+    command = "compare 0.1x5 0.2 --delta 1e-6"
+    assert parsed(f"{command} --json")["omitted"] == [{"theorem": "DRV10", "reason": "needs equal ε, δ"}]
+    assert printed(command).endswith("not shown: DRV10 (needs equal ε, δ)\n")
+    fixed = "not shown: DRV10, Smith25-1.1, KOV15-3.5, MV18-1.5, MV18-1.7 (needs ε, δ fixed in advance)"
+    assert fixed in printed(f"{command} --adaptive")
+    assert "not shown: MV18-1.7 (too large for a quick comparison)" in printed("compare 1x1000000 --delta 1e-6")
+    assert "not shown: MV18-1.7 (adds nothing to what is shown)" in printed("compare 0.3 --delta 0")
 
 
 def test_narrow_pages_lose_no_digits() -> None:
@@ -100,10 +113,54 @@ def test_narrow_pages_lose_no_digits() -> None:
     assert "…" not in result.stdout
 
 
+@pytest.mark.parametrize(("columns", "headings"), [(60, 4), (79, 4), (80, 5), (104, 5), (120, 6)])
+def test_narrow_terminals_get_fewer_columns(columns: int, headings: int) -> None:
+    terminal = CliRunner(env={"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "NO_COLOR": "1"})
+    text = re.sub(r"\x1b\[\d*m", "", terminal.invoke(app, shlex.split("compare 0.01x1000 --delta 1e-9")).stdout)
+    assert "1.782933" in text
+    assert max(map(len, text.splitlines())) <= columns
+    assert next(line for line in text.splitlines() if "excess" in line).count("│") == headings + 1
+    answer = terminal.invoke(app, shlex.split("compose 0.01x1000 --delta 1e-9")).stdout
+    assert ("(publish this)" in answer) == (columns < 90)
+
+
+def test_sums_are_shown_as_a_person_writes_them() -> None:
+    for items in ("0.3", "0.1x3", "0.2 0.1"):
+        rows = printed(f"compose {items} --delta 0").splitlines()
+        assert rows[1].split()[4] == "0.3"
+        assert rows[2].split()[5] == "0.3"
+    assert " 0.3 " in printed("compose 0.1x3 --delta 0 --adaptive")
+    assert "0.7 " in next(row for row in printed("compare 0.1x5 0.2 --delta 1e-6").splitlines() if "DKMMN06" in row)
+
+
+def test_short_decimals_below_the_float_need_a_proof() -> None:
+    bound = oc.compose(["0.3"], delta=0)
+    assert bound.upper > 0.3
+    assert published(bound, lambda *_: True) == "0.3"
+    assert published(bound, lambda *_: False) == "0.3000000001"
+    asked = Question(delta="0")
+    assert asked.proves({oc.PureDP("0.3"): 1}, bound, Decimal("0.3"))
+    assert not asked.proves({oc.PureDP("0.3"): 1}, bound, Decimal("0.2999999999"))
+
+
+def test_one_mechanism_is_singular() -> None:
+    assert printed("compare 0.1 --delta 1e-6").startswith("1 mechanism, ")
+
+
+def test_wide_brackets_say_so() -> None:
+    assert "bracket width" not in printed("compose 0.1x50 --delta 1e-6")
+    row = next(
+        row for row in printed("compose 0.1x50 --delta 1e-6 --method kov").splitlines() if "bracket width" in row
+    )
+    assert "%" in row
+
+
 def test_theorems() -> None:
     listed = printed("theorems")
     assert all(record.id in listed for record in oc.known_theorems())
-    assert {view["id"] for view in parsed("theorems --json")["theorems"]} == {record.id for record in oc.known_theorems()}
+    assert {view["id"] for view in parsed("theorems --json")["theorems"]} == {
+        record.id for record in oc.known_theorems()
+    }
 
 
 @pytest.mark.parametrize("record", oc.known_theorems(), ids=lambda record: record.id)
@@ -116,6 +173,8 @@ def test_theorem_in_full(record: oc.Theorem) -> None:
 
 
 def test_alias() -> None:
+    assert "= MV18-1.4" in printed("theorems")
+    assert parsed("theorems mv18-1.5 --json")["id"] == "MV18-1.5"
     assert parsed("theorems MV18-1.4 --json")["id"] == "KOV15-3.3"
 
 
@@ -126,7 +185,14 @@ def test_version_and_help() -> None:
     assert "optcomp compose 0.1x50 0.2,1e-9x50 --delta 1e-6" in printed("compose --help")
 
 
+def test_flags_are_shown_as_flags() -> None:
+    for command in ("", "compose", "compare", "theorems"):
+        assert "<bool>" not in printed(f"{command} --help")
+    assert "infinite" not in printed("theorems --help")
+
+
 def test_completion() -> None:
+    assert complete_format("y") == ["yaml"]
     assert complete_method("mur") == ["murtagh-vadhan"]
     assert complete_theorem("MV18") == ["MV18-1.5", "MV18-1.7"]
 

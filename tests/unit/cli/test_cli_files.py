@@ -22,6 +22,7 @@ EXPECTED = {oc.PureDP("0.1"): 3, oc.ApproxDP("0.2", "1e-9"): 50}
 SAME = {
     "header": (Format.CSV, "epsilon,delta,count\n0.1,,3\n0.2,1e-9,50\n"),
     "any case, more columns": (Format.CSV, 'Name,COUNT,Epsilon,δ\n"a, b",3,0.1,\nc,50,0.2,1e-9\n'),
+    "words under any name": (Format.CSV, "county,epsilon,id,delta,count\nKent,0.1,a1,,3\n,0.2,2,1e-9,50\n"),
     "comments, blanks, whole floats": (Format.CSV, "# made by hand\n\nepsilon,delta,count\n0.1,,3.0\n\n0.2,1e-9,5e1\n"),
     "no header": (Format.CSV, "0.1\n0.1\n0.1,0\n0.2,1e-9,50\n"),
     "semicolons": (Format.CSV, "eps;delta;count\n0.1;;3\n0.2;1e-9;50\n"),
@@ -32,6 +33,10 @@ SAME = {
     "YAML mappings": (
         Format.YAML,
         "- {epsilon: 0.1, count: 3, delta: ~}\n- epsilon: 0.2\n  delta: 1e-9\n  count: 50\n",
+    ),
+    "JSON words": (
+        Format.JSON,
+        '[{"epsilon": 0.1, "count": 3, "tags": ["a"], "on": "2026-01-01"}, [0.2, 1e-9, 50]]',
     ),
     "YAML mixed": (Format.YAML, "# by hand\n- 0.1\n- '0.1'\n- [0.1, 0]\n- [0.2, 1e-9, 50]\n"),
     "YAML document": (Format.YAML, "---\n- {epsilon: 0.1, count: 3, name: a}\n- [0.2, 1e-9, 50]\n"),
@@ -52,7 +57,7 @@ def test_decimals_stay_exact(format: Format) -> None:
 
 
 def test_items() -> None:
-    items = ["0.1", "0.1x2", " 0.2 , 1e-9 x 5e1", "1/3x1_000_000_000", "0.5x0"]
+    items = ["0.1", "0.1x2", " 0.2 , 1e-9 x 5e1", "1/3X1000000000", "0.5×0"]
     assert tally(map(entry_of, items)) == {
         oc.PureDP("0.1"): 3,
         oc.ApproxDP("0.2", "1e-9"): 50,

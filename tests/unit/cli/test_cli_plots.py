@@ -7,6 +7,7 @@ import json
 import shlex
 from pathlib import Path
 
+import matplotlib
 import matplotlib.image
 import numpy as np
 import pytest
@@ -77,3 +78,26 @@ def test_equal_mechanisms_start_with_one() -> None:
 
 def test_slow_lists_get_fewer_points() -> None:
     assert [affordable_points(seconds) for seconds in (0.0, 0.1, 0.5, 60.0)] == [40, 40, 20, 8]
+
+
+def test_labels_say_what_the_axes_cannot(tmp_path: Path) -> None:
+    """Curves at zero have no place on a logarithmic axis; k grows in whole steps, in an order that is told."""
+    drawn = {}
+    for items in ("0.1", "0.1 0.2 0.3", "0.1x3 0.2x8"):
+        path = tmp_path / "out.svg"
+        with matplotlib.rc_context({"svg.fonttype": "none"}):
+            result = CliRunner().invoke(app, ["compare", *items.split(), "--epsilon", "0.2", "--plot", str(path)])
+        assert result.exit_code == 0, result.stderr
+        drawn[items] = path.read_text(encoding="utf8")
+    assert "basic composition (0)" in drawn["0.1"]
+    assert "0.5</text>" not in drawn["0.1"]
+    assert "number of mechanisms k</text>" in drawn["0.1"]
+    assert "number of mechanisms k, in the order given" in drawn["0.1 0.2 0.3"]
+    assert "number of mechanisms k, all kinds growing in proportion" in drawn["0.1x3 0.2x8"]
+
+
+def test_nothing_but_zeros_is_not_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "out.svg"
+    result = CliRunner().invoke(app, ["compare", "0.1", "--epsilon", "0.2", "--adaptive", "--plot", str(path)])
+    assert (result.exit_code, path.exists()) == (2, False)
+    assert result.stderr == "optcomp: --plot: there is no δ above 1e-30 at ε = 0.2, so nothing to draw\n"

@@ -63,6 +63,30 @@ def test_narrow_encoding() -> None:
     assert process("theorems", PYTHONIOENCODING="ascii").returncode == 0
 
 
+def test_narrow_encoding_spells_greek_letters() -> None:
+    done = process("compose", "0.1x5", "--delta", "1e-6", PYTHONIOENCODING="ascii")
+    assert "| total epsilon     | " in done.stdout
+    assert "\\u03b5" not in done.stdout
+    assert len({len(line) for line in done.stdout.splitlines()}) == 1
+    assert "write epsilon or epsilon,delta" in process("compose", "x", "--delta", "0", PYTHONIOENCODING="ascii").stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("args", [["theorems"], ["theorems", "--json"], ["--help"]])
+def test_full_device_is_one_line(args: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, *args], stdout=full, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"optcomp: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a file descriptor")
+def test_closed_output_is_one_line() -> None:
+    call = [sys.executable, "-c", "import os, sys; os.close(1); os.execv(sys.executable, sys.argv[1:])"]
+    done = subprocess.run([*call, *COMMAND, "theorems"], stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (2, b"optcomp: the output is closed\n")
+
+
 def test_closed_pipe_is_silent() -> None:
     for args in (["theorems"], ["theorems", "--json"]):
         with subprocess.Popen([*COMMAND, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:

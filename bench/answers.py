@@ -1,0 +1,41 @@
+"""What a contender says, and what came of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.instances import Instance
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The ε a user would publish, the lower side if there is one, and how it was found."""
+
+    epsilon: float
+    lower: float | None = None
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One package in one configuration."""
+
+    name: str
+    ask: Callable[[Instance], Answer]
+    fits: Callable[[Instance], bool] = lambda instance: True
+    """Instances to ask it; the others would repeat another row or be beside the point."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Seconds of the call and its answer, or the reason why there is none."""
+
+    seconds: float | None
+    answer: Answer | None
+    failure: str = ""
+    """Why there is no answer."""
+    slow: bool = False
+    """Too slow to be asked again about the same mechanisms."""
+    hopeless: bool = False
+    """Ran into the time limit: not asked about larger instances either."""

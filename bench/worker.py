@@ -1,0 +1,98 @@
+"""Contenders answer in another process, which is killed when it takes too long and may take only so much memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Self
+
+from bench.answers import Answer, Outcome
+from bench.instances import Instance
+
+MEMORY = 8 << 30
+BRIEF = 2.0
+"""A call shorter than this (and than a quarter of the limit) is repeated, and the median of three is reported."""
+SLOW = 10.0
+"""A call longer than this is not repeated for the same mechanisms at another δ."""
+_START = 120.0
+
+
+class Worker:
+    """One process that answers questions by contender name; started anew after it was killed."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self._context = multiprocessing.get_context("spawn")
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def ask(self, name: str, instance: Instance) -> Outcome:
+        """Time one contender on one instance."""
+        self._pipe.send((name, instance))
+        started = time.perf_counter()
+        try:
+            if self._pipe.poll(self.limit):
+                outcome: Outcome = self._pipe.recv()
+                return outcome
+            outcome = Outcome(None, None, f"> {self.limit:g} s", slow=True, hopeless=True)
+        except (EOFError, ConnectionError):
+            seconds = time.perf_counter() - started
+            outcome = Outcome(None, None, f"process died after {seconds:.0f} s", slow=True, hopeless=True)
+        self._stop()
+        self._start()
+        return outcome
+
+    def _start(self) -> None:
+        self._pipe, far = self._context.Pipe()
+        self._process = self._context.Process(target=_serve, args=(far, min(BRIEF, self.limit / 4)), daemon=True)
+        self._process.start()
+        far.close()
+        if not self._pipe.poll(_START):
+            raise TimeoutError("the worker does not start")
+        self._pipe.recv()
+
+    def _stop(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+
+def _serve(pipe: Connection, brief: float) -> None:
+    """Import everybody, say so, then answer until killed."""
+    from bench.contenders import BY_NAME
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    pipe.send("ready")
+    while True:
+        name, instance = pipe.recv()
+        try:
+            pipe.send(_timed(BY_NAME[name].ask, instance, brief))
+        except MemoryError:
+            pipe.send(Outcome(None, None, f"needs more than {MEMORY >> 30} GB", slow=True))
+
+
+def _timed(ask: Callable[[Instance], Answer], instance: Instance, brief: float) -> Outcome:
+    times: list[float] = []
+    while len(times) < 3:
+        started = time.perf_counter()
+        try:
+            answer = ask(instance)
+        except MemoryError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            return Outcome(None, None, reason, slow=time.perf_counter() - started > SLOW)
+        times.append(time.perf_counter() - started)
+        if times[-1] > brief:
+            break
+    seconds = times[0] if len(times) == 1 else statistics.median(times)
+    return Outcome(seconds, answer, slow=seconds > SLOW)

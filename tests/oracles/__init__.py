@@ -1,0 +1,1 @@
+"""Slow independent truths: nothing here shares numerical code with what it checks."""

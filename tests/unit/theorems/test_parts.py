@@ -1,0 +1,77 @@
+"""Parts group what is equal and forget order; Bound presents what was proved."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+from optcomp import Bound, compose
+from optcomp.composition.reading import read_parts
+from optcomp.theorems.parts import Group, Parts
+
+
+def test_grouping() -> None:
+    parts = read_parts([0.1, (0.2, 1e-9), 0.1, (0.2, 0.0), "0.5", Fraction(1, 2), (0.0, 1e-9)])
+    assert parts.groups == (
+        Group(Fraction(1, 2), 0.0, 2),
+        Group(0.2, 1e-9, 1),
+        Group(0.2, 0.0, 1),
+        Group(0.1, 0.0, 2),
+        Group(0.0, 1e-9, 1),
+    )
+    assert parts.count == 7
+    assert parts.coins == ((0.5, 2), (0.2, 2), (0.1, 2))
+    assert parts.leaks == ((1e-9, 2),)
+    assert not parts.all_equal
+    assert read_parts(parts) is parts
+
+
+def test_zero_counts_vanish() -> None:
+    assert read_parts({0.1: 0, 0.2: 3}).groups == (Group(0.2, 0.0, 3),)
+    assert read_parts({0.1: 0}) == read_parts([]) == Parts(())
+    assert read_parts([0.3] * 4).all_equal
+
+
+def test_distinct_objects_of_equal_value_are_counted() -> None:
+    assert read_parts([float(f"0.{n % 3 + 1}") for n in range(300)]).count == 300
+    assert [group.copies for group in read_parts(0.1 * 3 for _ in range(50)).groups] == [50]
+
+
+def test_bound_reads_both_ways() -> None:
+    forward = compose([0.1] * 5, delta=1e-3)
+    assert (forward.epsilon, forward.delta) == (forward.upper, 1e-3)
+    back = compose([0.1] * 5, epsilon=0.3)
+    assert (back.epsilon, back.delta) == (0.3, back.upper)
+
+
+def test_as_dict_is_json() -> None:
+    infinite = compose([(0.1, 0.5)], delta=0.1).as_dict()
+    assert infinite["upper"] is None
+    assert json.loads(json.dumps(infinite, allow_nan=False)) == infinite
+    bits = compose(["0.1"] * 3, delta=0.01, bits=20).as_dict()
+    ends = bits["enclosure"]
+    assert isinstance(ends, list)
+    assert Fraction(ends[0]) <= Fraction(ends[1])
+
+
+@pytest.mark.parametrize("digits", [1, 5, 17, 40])
+def test_decimal_ends_are_rounded_outwards(digits: int) -> None:
+    for bound in (compose([0.1, 0.2], delta=0.01), compose([0.1, 0.2], delta=0.01, bits=200)):
+        ends = bound.enclosure or (Fraction(bound.lower), Fraction(bound.upper))
+        lower, upper = bound.decimal(digits)
+        assert Fraction(lower) <= ends[0] <= ends[1] <= Fraction(upper)
+        assert Fraction(upper) - Fraction(lower) <= ends[1] - ends[0] + ends[1] * Fraction(20, 10**digits)
+
+
+def test_width() -> None:
+    def bound(lower: float, upper: float) -> Bound:
+        return Bound(quantity="epsilon", lower=lower, upper=upper, given=0.1, theorem="X", method="x", count=1)
+
+    assert bound(0.0, 0.0).width == bound(math.inf, math.inf).width == 0.0
+    assert bound(1.0, 2.0).width == 0.5
+    assert bound(1.0, math.inf).width == math.inf
+    assert bound(1.0, math.inf).decimal(3) == ("1.0", "inf")
+    assert str(bound(1.0, 2.0)) == "ε in [1.0, 2.0] at δ = 0.1 (X, x; 1 mechanisms)"
