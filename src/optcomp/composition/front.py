@@ -172,9 +172,7 @@ def _with_lower(bound: Bound, parts: Parts, question: _Question) -> Bound:
     if lower <= bound.lower:
         return bound
     notes = tuple(note for note in bound.notes if not note.startswith(_LOWER_SIDE))
-    return replace(
-        bound, lower=min(lower, bound.upper), notes=(*notes, f"{_LOWER_SIDE} the largest group of equal ε alone")
-    )
+    return replace(bound, lower=lower, notes=(*notes, f"{_LOWER_SIDE} the largest group of equal ε alone"))
 
 
 def _auto(parts: Parts, question: _Question, parameters: Parameters, rtol: float | None = None) -> Bound:
@@ -192,11 +190,20 @@ def _exactly(parts: Parts, question: _Question, rtol: float | None) -> Bound:
     try:
         return exact_at(parts, question.given, _FEW_ATOMS)
     except NotAffordable:
-        if mv18_1_7.shared_unit(parts, mv18_1_7.QUICK_WORK) is not None:
-            bound = _lattice(parts, question, None)
-            if bound.width <= min(_FINE, rtol or _FINE):
-                return bound
+        bound = _fitting_lattice(parts, question)
+        if bound is not None and bound.width <= min(_FINE, rtol or _FINE):
+            return bound
     return exact_at(parts, question.given)
+
+
+def _fitting_lattice(parts: Parts, question: _Question) -> Bound | None:
+    """The bracket on a lattice that every ε_i lies on, if there is one and its table is small."""
+    if mv18_1_7.shared_unit(parts, mv18_1_7.QUICK_WORK) is None:
+        return None
+    try:
+        return _lattice(parts, question, None)
+    except ArithmeticError:  # parameters too far apart for one table
+        return None
 
 
 def _bracket(parts: Parts, question: _Question, rtol: float | None) -> Bound:
@@ -210,8 +217,8 @@ def _bracket(parts: Parts, question: _Question, rtol: float | None) -> Bound:
     except ArithmeticError:  # parameters too far apart for one table
         bound = closed
     if closed.upper < bound.upper:
-        lower = min(bound.lower, closed.upper)
-        bound = replace(closed, lower=lower, notes=(*closed.notes, f"{_LOWER_SIDE} MV18-1.7, ε_i rounded down"))
+        notes = (*closed.notes, f"{_LOWER_SIDE} MV18-1.7, ε_i rounded down")
+        bound = replace(closed, lower=bound.lower, notes=notes)
     return _with_lower(bound, parts, question)
 
 
