@@ -14,7 +14,8 @@ from optcomp.numerics.ball_halves import BallHalves
 from optcomp.numerics.float_halves import FloatHalves
 from optcomp.numerics.halves import Coin, log_atoms, pairs_cost, split
 from optcomp.numerics.knapsack import Knapsack
-from optcomp.numerics.lines import Enumeration
+from optcomp.numerics.lines import Enumeration, enumerated_excess
+from tests.oracles.sums import Lattice
 from tests.oracles.truth import rational_ends, real, working
 
 UNIT = 0.1
@@ -52,6 +53,7 @@ def routes(name: str) -> dict[str, Enumeration]:
     coins = FAMILIES[name]
     found: dict[str, Enumeration] = {"floats": FloatHalves(coins), "balls": BallHalves(coins, 160)}
     found["coarse balls"] = BallHalves(coins, 40)
+    found["likely atoms only"] = FloatHalves(coins, depth=4.0)
     if name == "lattice":
         found["knapsack"] = Knapsack(STEPS, UNIT, 0.0)
         found["knapsack above a floor"] = Knapsack(STEPS, UNIT, 4.0)
@@ -81,6 +83,19 @@ def test_sums_are_right_but_for_the_slack(name: str) -> None:
                 for ball, low, high in zip(found, least, most, strict=True):
                     assert not ball.upper() + enumeration.dropped < low, (route, z)
                     assert not ball.lower() > high, (route, z)
+
+
+def test_shares_dropped_from_a_table_are_counted() -> None:
+    """Far above the floor that a table was made for, all that is left is the bound on what was dropped."""
+    steps, unit = [(1, 1500), (2, 300)], 0.0625
+    truth = Lattice([(a * unit, 0, m) for a, m in steps])
+    table = Knapsack(steps, unit, 0.0)
+    for share in (0.3, 0.6, 0.9, 0.97):
+        place = Fraction(share) * truth.total
+        found, exact = enumerated_excess(table, real(float(place))), truth.delta(Fraction(float(place)), 3000)
+        with working(3000):
+            assert exact > 0
+            assert found.contains(exact.mid()), share
 
 
 def test_halves_hold_all_coins() -> None:
