@@ -89,6 +89,8 @@ def _some_delta(rng: Generator, parts: tuple[Part, ...]) -> Fraction | float:
         return float(rng.choice(_DELTAS))
     if choice == 1:
         return _logarithmic(rng, -12, -0.01, 1)[0]
+    if choice == 2 and rng.random() < 0.5:
+        return min(0.99, float(leak) + _logarithmic(rng, -5, -0.3, 1)[0])
     if leak == 0:
         distance = math.fsum(math.tanh(eps / 2) for eps, _ in parts)
         return min(0.99, distance * float(rng.uniform(0.001, 1.1)))
@@ -110,7 +112,7 @@ def small_instances(seed: int, count: int, most: int = 14) -> list[Instance]:
     found = []
     for number in range(count):
         kind = list(_KINDS)[number % len(_KINDS)]
-        k = 1 if number % 10 == 9 else int(rng.integers(1, most + 1))
+        k = 1 if number % 10 == 9 else int(rng.integers(1 if rng.random() < 0.5 else most // 2, most + 1))
         parts = tuple(_KINDS[kind](rng, k))
         found.append(Instance(kind, parts, _some_delta(rng, parts), _some_epsilon(rng, parts)))
     return found
@@ -130,12 +132,13 @@ def lattice_instances(seed: int, count: int) -> list[Counted]:
     rng = np.random.default_rng([1507, seed])
     found = []
     for _ in range(count):
-        unit = Fraction(int(rng.integers(1, 200)), int(rng.choice([1000, 1024, 7])))
+        unit = Fraction(int(rng.choice([1, 3, 20, 150])), int(rng.choice([1000, 1024, 7])))
         steps = sorted({int(a) for a in rng.integers(1, 12, int(rng.integers(1, 7)))})
         most = int(rng.choice([3, 30, 300]))
-        groups = tuple((a * unit, float(rng.choice([0.0, 0.0, 1e-12])), int(rng.integers(1, most))) for a in steps)
+        delta = 10.0 ** -float(rng.choice([rng.uniform(0.01, 3), rng.uniform(1, 14), rng.uniform(3, 40), 200.0]))
+        leaks = [0.0, 0.0, delta * 1e-4, delta * float(rng.uniform(1e-4, 1e-2))]
+        groups = tuple((a * unit, float(rng.choice(leaks)), int(rng.integers(1, most))) for a in steps)
         total = sum(a * copies for a, _, copies in groups)
-        delta = 10.0 ** -float(rng.choice([rng.uniform(0.01, 3), rng.uniform(3, 40), 100.0, 250.0]))
         place = Fraction(int(rng.integers(0, 1001)), 1000) * total if rng.random() < 0.5 else int(total / unit) * unit
         found.append(Counted(groups, delta, place * Fraction(int(rng.integers(1, 6)), 5)))
     return found
