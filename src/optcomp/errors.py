@@ -50,7 +50,8 @@ class NotAffordable(OptcompError):
     def __init__(self, what: str, cost: float, limit: float, advice: str) -> None:
         self.cost = cost
         self.limit = limit
-        super().__init__(f"{what} needs {cost:.3g} terms, more than the limit of {limit:.3g}; {advice}")
+        terms = f"{cost:.3g} terms, more than the limit of {limit:.3g}" if cost < float("inf") else "too many terms"
+        super().__init__(f"{what} needs {terms}; {advice}")
 
 
 class PrecisionNotReached(OptcompError):

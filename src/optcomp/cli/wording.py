@@ -9,7 +9,6 @@ import optcomp as oc
 _OPTIONS = ("delta", "epsilon", "eta", "bits", "rtol", "method")
 _PHRASES = (
     (r"(?<!got )(?:method[= ])?'(" + "|".join(oc.METHODS) + r")'", r"--method \1"),
-    (r"needs inf terms(, more than the limit of inf)?", "needs too many terms"),
     (r"\bask for no bits\b", "leave out --bits"),
     (r"\bbits=", "--bits"),
     (r"\ba larger eta\b", "a larger --eta"),
