@@ -106,3 +106,14 @@ def test_refuses_different_and_adaptive() -> None:
         theorem("MV18-1.4").require(parameters="adaptive", all_equal=True)
     with pytest.raises(HypothesisNotMet):
         compose({0.1: 20}, delta=1e-6, method="exact", parameters="adaptive")
+
+
+@pytest.mark.parametrize(("k", "eps"), [(1000, 0.1), (1000, 0.01), (10**5, 0.1), (10**8, 1e-4), (10**12, 1e-6)])
+@pytest.mark.parametrize("delta", [0.7, 0.9, 0.9999, 0.99999999])
+def test_delta_near_one(k: int, eps: float, delta: float) -> None:
+    """The bulk of the loss, on both sides of the mean, and answers at zero: tight and quick everywhere."""
+    bound = compose({eps: k}, delta=delta)
+    assert bound.width <= 1e-14
+    assert compose({eps: k}, epsilon=bound.upper).lower <= delta
+    if bound.lower > 0:
+        assert compose({eps: k}, epsilon=bound.lower).upper >= delta

@@ -209,3 +209,16 @@ def test_refusals() -> None:
     with pytest.raises(NotAffordable) as refusal:
         compose(distinct(60), delta=1e-9, method="exact")
     assert refusal.value.cost > refusal.value.limit
+
+
+def test_thousands_of_leaks_just_infeasible() -> None:
+    """δ one float below the leak of 5,000 different δ_i: no ε works, however small the gap."""
+    leaks = [float(delta) for delta in np.linspace(1e-6, 2e-6, 5000)]
+    kept = Fraction(1)
+    for delta in leaks:
+        kept *= 1 - Fraction(delta)
+    below = float(1 - kept)
+    while Fraction(below) >= 1 - kept:
+        below = math.nextafter(below, 0.0)
+    assert compose([(0.0, delta) for delta in leaks], delta=below).lower == math.inf
+    assert compose([(0.0, delta) for delta in leaks], delta=math.nextafter(below, 1.0)).upper == 0.0
