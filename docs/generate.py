@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import optcomp as oc
+from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent
 
@@ -21,6 +22,8 @@ def theorem_page() -> str:
         "# Theorems",
         "",
         "Every answer names the theorem that proves it. The same text is shown by `optcomp theorems ID`.",
+        "",
+        f"Why interaction may be concurrent: {CONCURRENT}.",
         "",
     ]
     for record in oc.known_theorems():

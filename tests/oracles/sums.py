@@ -8,6 +8,7 @@ A pattern of signs with sum l has probability e^{l/2}/Z, Z = ∏(e^{ε_i/2} + e^
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -29,8 +30,9 @@ class _Listed(Truth):
         self._ways = [patterns[-place] for place in self._places]
         self._tables: dict[int, tuple[arb, list[arb], list[arb]]] = {}
 
+    @abstractmethod
     def _patterns(self, coins: list[tuple[int, int]]) -> Mapping[int, int]:
-        raise NotImplementedError
+        """How often each sum of the coins (size, count) occurs."""
 
     def _table(self, bits: int) -> tuple[arb, list[arb], list[arb]]:
         """1/Z and the running sums of n_l e^{l/2} and n_l e^{-l/2} from the top."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from flint import arb
@@ -22,12 +21,5 @@ class Enclosure(NamedTuple):
         return cls(float_down(value), float_up(value))
 
     def clamp(self, least: float, most: float) -> Enclosure:
-        """The same number, known besides to lie in [least, most]."""
-        return Enclosure(min(max(self.lower, least), most), max(min(self.upper, most), least))
-
-    @property
-    def width(self) -> float:
-        """Relative width, upper - lower over upper; zero for a point, infinity for an unbounded side."""
-        if self.lower == self.upper:
-            return 0.0
-        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else math.inf
+        """The same number, known besides to lie in [least, most]; sides that contradict that stay visible."""
+        return Enclosure(max(self.lower, least), min(self.upper, most))

@@ -75,3 +75,8 @@ def test_width() -> None:
     assert bound(1.0, math.inf).width == math.inf
     assert bound(1.0, math.inf).decimal(3) == ("1.0", "inf")
     assert str(bound(1.0, 2.0)) == "ε in [1.0, 2.0] at δ = 0.1 (X, x; 1 mechanisms)"
+
+
+def test_sides_that_contradict_each_other_are_no_bound() -> None:
+    with pytest.raises(ArithmeticError, match="contradictory sides"):
+        Bound(quantity="epsilon", lower=1.0, upper=0.5, given=0.1, theorem="MV18-1.5", method="subsets", count=2)
