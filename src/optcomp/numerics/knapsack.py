@@ -33,6 +33,7 @@ from optcomp.numerics.halves import Coin
 from optcomp.numerics.lines import BelowFloor
 from optcomp.numerics.progress import report
 from optcomp.numerics.saddle import tilt_guess
+from optcomp.numerics.tally import Tally
 
 _NEGLIGIBLE = 1e-34  # share of the table that may be dropped at each end of one clean-up
 _CLEAN_EVERY = 64
@@ -46,16 +47,21 @@ Step = tuple[int, int]
 
 def rounded_steps(coins: Sequence[Coin], unit: float, *, up: bool) -> list[Step]:
     """Sizes as whole multiples of the unit, every one rounded up (or every one down), exactly."""
-    grid = Fraction(unit)
-    rounded: dict[int, int] = {}
-    for x, m in coins:
-        ratio = float(x) / unit
-        if abs(ratio - round(ratio)) > 1e-9 * (1 + ratio):  # no integer within the error of the division
-            a = math.ceil(ratio) if up else math.floor(ratio)
-        else:
-            a = math.ceil(Fraction(x) / grid) if up else math.floor(Fraction(x) / grid)
-        if a:
-            rounded[a] = rounded.get(a, 0) + m
+    tally, grid = Tally.of(coins), Fraction(unit)
+    sizes, counts = tally.floats
+    ratios = sizes / unit
+    close = np.abs(ratios - np.rint(ratios)) <= 1e-9 * (1 + ratios)  # an integer within the error of the division
+    if tally.copies > 2**53:  # counts might round
+        close[:] = True
+    far = ratios[~close]
+    steps, where = np.unique(np.ceil(far) if up else np.floor(far), return_inverse=True)
+    copies = np.bincount(where, weights=counts[~close], minlength=steps.size)
+    rounded = {int(a): int(m) for a, m in zip(steps.tolist(), copies.tolist(), strict=True)}
+    for place in np.flatnonzero(close).tolist():
+        x, m = tally[place]
+        a = math.ceil(Fraction(x) / grid) if up else math.floor(Fraction(x) / grid)
+        rounded[a] = rounded.get(a, 0) + m
+    rounded.pop(0, None)
     return sorted(rounded.items())
 
 

@@ -15,12 +15,13 @@ Floats = npt.NDArray[np.float64]
 
 _MOST_STEPS = 10**7
 _MOST_CELLS = 5e7  # table entries, 400 MB
+_LONG = 20_000  # so many sizes take a while to look at: a unit within a thousandth of the finest will do
 
 
 def common_unit(sizes: Sequence[Exact]) -> float | None:
     """The greatest number that divides every size as people write it (0.1, 0.25, ...), if it is not absurdly small."""
     denominator = 1
-    for x in sizes:
+    for x in reversed(sizes):  # the smallest, which come last, tend to have the largest denominators
         denominator = math.lcm(denominator, _written(x).denominator)
         if denominator > 10**18:
             return None
@@ -39,8 +40,7 @@ def _written(x: Exact) -> Fraction:
 
 def table_cost(sizes: Floats, counts: Floats, unit: float) -> float:
     """About how many additions a knapsack table with this unit takes."""
-    steps, where = np.unique(np.ceil(sizes / unit), return_inverse=True)
-    copies = np.bincount(where, weights=counts)
+    steps, copies = _grouped(np.ceil(sizes / unit), counts)
     many = copies > 8
     passes = np.where(many, np.minimum(copies, 14 * np.sqrt(copies)), copies)
     before = np.concatenate(([0.0], np.cumsum(copies * steps * steps)))
@@ -50,10 +50,19 @@ def table_cost(sizes: Floats, counts: Floats, unit: float) -> float:
     return float(passes @ cells) if widest <= _MOST_CELLS else math.inf
 
 
+def _grouped(steps: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Distinct steps, smallest first, with their counts; quick where the largest come first."""
+    if not (steps[1:] <= steps[:-1]).all():
+        order = np.argsort(steps)[::-1]
+        steps, counts = steps[order], counts[order]
+    starts = np.flatnonzero(np.concatenate(([True], steps[1:] != steps[:-1])))
+    return steps[starts][::-1], np.add.reduceat(counts, starts)[::-1]
+
+
 def finest_unit(sizes: Floats, counts: Floats, work: float) -> float:
-    """The smallest unit whose table costs at most `work`."""
+    """The smallest unit, or nearly, whose table costs at most `work`."""
     low, high = math.log(float(sizes.max()) * 1e-9), math.log(float(sizes.max()) * 4)
-    for _ in range(30):
+    for _ in range(30 if sizes.size <= _LONG else 14):
         middle = (low + high) / 2
         low, high = (middle, high) if table_cost(sizes, counts, math.exp(middle)) > work else (low, middle)
     return math.exp(high)

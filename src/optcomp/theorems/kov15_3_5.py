@@ -39,7 +39,7 @@ def epsilon_at(parts: Parts, delta: Exact) -> Bound:
 
 
 def _epsilons(parts: Parts, t: arb) -> list[arb]:
-    if not parts.coins:
+    if not parts.kinds:
         return []
     forms = [total_epsilon(parts)]
     if t > 0:

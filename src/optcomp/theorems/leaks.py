@@ -9,23 +9,23 @@ some mechanism leaks everything, and no ε works.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 from flint import arb
 
 from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.exact import Exact
-from optcomp.numerics.sums import ball_sum
+from optcomp.numerics.sums import ball_sum, in_floats
 from optcomp.theorems.parts import Parts
 
 _EXACT_BITS = 50_000
 _MOST_BITS = 1 << 14
-_MANY = 4000
 
 
-def log_kept(parts: Parts, quick: bool = True) -> arb:
-    r"""log \prod(1 - δ_i), at most zero; `quick` allows floats for very many different δ_i."""
-    return -ball_sum(lambda d: -(-d).log1p(), parts.leaks, (lambda d: -np.log1p(-d)) if quick else None)
+def log_kept(parts: Parts) -> arb:
+    r"""log \prod(1 - δ_i), at most zero."""
+    return -ball_sum(lambda d: -(-d).log1p(), parts.leak_tally, lambda d: -np.log1p(-d))
 
 
 def leak(parts: Parts) -> arb:
@@ -44,25 +44,30 @@ def target(parts: Parts, delta: Exact, bits: int) -> arb:
 
     A ball that contains zero and is not zero is returned only when no affordable precision decides.
     """
-    if not parts.leaks:
+    if not parts.leak_tally:
         with precision(bits + 32):
             return ball(delta)
     if _decidable(parts, delta) and _is_zero(parts, delta):
         return arb(0)
-    working, quick = bits, True
+    working = bits
     while True:
         with precision(working + 32):
-            t = -((-ball(delta)).log1p() - log_kept(parts, quick)).expm1()
-        wanted = min(bits - 8, 30) if quick and len(parts.leaks) > _MANY else bits - 8
+            t = -((-ball(delta)).log1p() - log_kept(parts)).expm1()
+            wanted = min(bits - 8, 30) if in_floats(parts.leak_tally, quick=False) else bits - 8
         if t < 0 or (t > 0 and t.rel_accuracy_bits() >= wanted) or working >= _MOST_BITS:
             return t
-        working, quick = working * 2, False
+        working *= 2
 
 
 def _decidable(parts: Parts, delta: Exact) -> bool:
     """Whether 1 - δ and the product of the 1 - δ_i are small enough to compare as fractions."""
-    size = sum(Fraction(value).denominator.bit_length() * count for value, count in parts.leaks)
-    return size + Fraction(delta).denominator.bit_length() <= _EXACT_BITS
+    room = _EXACT_BITS - Fraction(delta).denominator.bit_length()
+    if 2 * parts.leak_tally.copies > room:  # no fraction strictly between 0 and 1 has a denominator of one bit
+        return False
+    return all(
+        size <= room
+        for size in accumulate(Fraction(value).denominator.bit_length() * count for value, count in parts.leaks)
+    )
 
 
 def _is_zero(parts: Parts, delta: Exact) -> bool:

@@ -13,35 +13,36 @@ from optcomp.numerics.sums import ball_sum, plain_sum
 from optcomp.theorems.parts import Parts
 
 BITS = 128
-_FEW = 4000
 
 
 def total_epsilon(parts: Parts) -> arb:
     r"""\sum ε_i."""
-    return plain_sum(parts.coins)
+    return plain_sum(parts.coin_tally)
 
 
 def within(parts: Parts, epsilon: Exact) -> bool:
-    r"""Whether \sum ε_i is at most ε: decided exactly when different ε are few, and otherwise only when certain."""
-    if len(parts.coins) <= _FEW:
-        return sum((Fraction(eps) * count for eps, count in parts.coins), Fraction(0)) <= epsilon
+    r"""Whether \sum ε_i is at most ε: decided exactly, but for thousands of fractions only when certain."""
+    total = parts.coin_tally.total
+    if total is not None:
+        return total <= epsilon
     with precision(BITS):
         return bool(total_epsilon(parts) <= ball(epsilon))
 
 
 def total_delta(parts: Parts) -> Fraction:
     r"""\sum δ_i, exactly."""
-    return sum((Fraction(delta) * count for delta, count in parts.leaks), Fraction(0))
+    total = parts.leak_tally.total
+    return total if total is not None else sum((Fraction(d) * count for d, count in parts.leaks), Fraction(0))
 
 
 def squares(parts: Parts) -> arb:
     r"""S = \sum ε_i²."""
-    return ball_sum(lambda x: x * x, parts.coins, np.square)
+    return ball_sum(lambda x: x * x, parts.coin_tally, np.square, quick=True)
 
 
 def mean_loss(parts: Parts) -> arb:
     r"""A = \sum ε_i (e^{ε_i} - 1)/(e^{ε_i} + 1) = \sum ε_i tanh(ε_i/2)."""
-    return ball_sum(lambda x: x * (x / 2).tanh(), parts.coins, lambda x: x * np.tanh(x / 2))
+    return ball_sum(lambda x: x * (x / 2).tanh(), parts.coin_tally, lambda x: x * np.tanh(x / 2), quick=True)
 
 
 def at_most_one(delta: arb) -> float:

@@ -103,7 +103,7 @@ def _bound(
     """An exact answer as a Bound, kept between zero and what basic composition proves."""
     lower = upper = math.inf
     if optimum.method != "leak":
-        lower, upper = Enclosure.of(optimum.value).clamp(0.0, _most(quantity, parts, given))
+        lower, upper = Enclosure.of(optimum.value).clamp(0.0, most(quantity, parts, given))
     equal = optimum.method == "binomial" and parts.all_equal
     return Bound(
         quantity=quantity,
@@ -118,7 +118,7 @@ def _bound(
     )
 
 
-def _most(quantity: Quantity, parts: Parts, given: Exact) -> float:
+def most(quantity: Quantity, parts: Parts, given: Exact) -> float:
     """What basic composition proves, rounded up; 1 for a δ about which it says nothing."""
     with precision(128):
         if quantity == "epsilon":
@@ -138,12 +138,12 @@ def optimal_epsilon(parts: Parts, delta: Exact, effort: _Effort) -> Optimum:
             raise NotAffordable(
                 "deciding whether any ε works at this δ", math.inf, math.inf, "move δ a little up or down"
             )
-        if not parts.coins or t.is_zero():
+        if not parts.kinds or t.is_zero():
             return Optimum(total, "sum")
         closed = _closed_form_root(parts, t, total)
         if closed is not None:
             return closed
-        if len(parts.coins) == 1:
+        if parts.kinds == 1:
             ((eps, count),) = parts.coins
             return Optimum(equal_root(count, eps, t, bits), "binomial")
     return _listed_root(parts, t, total, effort)
@@ -151,16 +151,31 @@ def optimal_epsilon(parts: Parts, delta: Exact, effort: _Effort) -> Optimum:
 
 def _closed_form_root(parts: Parts, t: arb, total: arb) -> Optimum | None:
     """The answer when only the largest value of L lies above it, or when it is zero by the triangle inequality."""
-    share = t * log_odds_sum(parts.coins).exp()
-    smallest = ball(parts.coins[-1][0])
-    if share < -(-2 * smallest).expm1():
-        return Optimum((total + (-share).log1p()).max(arb(0)), "top cell")
-    return Optimum(arb(0), "zero") if distance(parts) <= t else None
+    room = -(-2 * ball(parts.smallest)).expm1()
+    if not t * _least_log_odds(parts, total).exp() >= room:
+        share = t * log_odds_sum(parts.coin_tally).exp()
+        if share < room:
+            return Optimum((total + (-share).log1p()).max(arb(0)), "top cell")
+    if _least_distance(parts, total) > t or not distance(parts) <= t:
+        return None
+    return Optimum(arb(0), "zero")
 
 
-def distance(parts: Parts) -> arb:
+def distance(parts: Parts, *, quick: bool = True) -> arb:
     """A bound on the excess at any ε >= 0: the total variation distances tanh(ε_i/2) add up at most."""
-    return ball_sum(lambda x: (x / 2).tanh(), parts.coins, lambda x: np.tanh(x / 2))
+    return ball_sum(lambda x: (x / 2).tanh(), parts.coin_tally, lambda x: np.tanh(x / 2), quick=quick)
+
+
+def _least_log_odds(parts: Parts, total: arb) -> arb:
+    r"""At most \sum log(1 + e^{-ε_i}), without a look at every ε_i: convex, so least when all equal their mean."""
+    count = parts.coin_tally.copies
+    return (-total / count).exp().log1p() * count
+
+
+def _least_distance(parts: Parts, total: arb) -> arb:
+    """At most the `distance`, without a look at every ε_i: tanh(x/2)/x is least at the largest."""
+    largest = ball(parts.largest)
+    return total * (largest / 2).tanh() / largest
 
 
 def _listed_root(parts: Parts, t: arb, total: arb, effort: _Effort) -> Optimum:
@@ -180,7 +195,9 @@ def optimal_delta(parts: Parts, epsilon: Exact, effort: _Effort) -> Optimum:
     """The least δ at ε as a ball."""
     with precision(effort.bits + 64):
         excess, method = _excess(parts, epsilon, effort)
-        return Optimum(with_leaks(parts, excess.min(distance(parts))), method)
+        if parts.kinds and not excess <= _least_distance(parts, total_epsilon(parts)):
+            excess = excess.min(distance(parts, quick=False))
+        return Optimum(with_leaks(parts, excess), method)
 
 
 def _excess(parts: Parts, epsilon: Exact, effort: _Effort) -> tuple[arb, str]:
@@ -188,9 +205,9 @@ def _excess(parts: Parts, epsilon: Exact, effort: _Effort) -> tuple[arb, str]:
     y, total = ball(epsilon), total_epsilon(parts)
     if within(parts, epsilon):
         return arb(0), "sum"
-    if total - 2 * ball(parts.coins[-1][0]) <= y:
-        return (-log_odds_sum(parts.coins)).exp() * (-(y - total).expm1()).nonnegative_part(), "top cell"
-    if len(parts.coins) == 1:
+    if total - 2 * ball(parts.smallest) <= y:
+        return (-log_odds_sum(parts.coin_tally)).exp() * (-(y - total).expm1()).nonnegative_part(), "top cell"
+    if parts.kinds == 1:
         ((eps, count),) = parts.coins
         return equal_excess(count, eps, epsilon, bits), "binomial"
     if _in_balls(parts, effort):
@@ -204,18 +221,18 @@ def _excess(parts: Parts, epsilon: Exact, effort: _Effort) -> tuple[arb, str]:
 
 def _in_balls(parts: Parts, effort: _Effort) -> bool:
     """Ball arithmetic or floats; refuses when neither is affordable."""
-    cost = pairs_cost(parts.coins)
+    cost = pairs_cost(parts.coin_tally)
     if cost <= (PATIENT_ATOMS if effort.patient else BALL_ATOMS):
         return True
     if effort.patient:
         raise NotAffordable("exact composition to a given number of bits", cost, PATIENT_ATOMS, "ask for no bits")
-    cost = pairs_cost(parts.coins, windowed=True)
+    cost = pairs_cost(parts.coin_tally, windowed=True)
     if cost > effort.most_atoms:
         raise NotAffordable("exact composition", cost, effort.most_atoms, _ADVICE)
     return False
 
 
-_ADVICE = "method='auto' or 'murtagh-vadhan' gives a proved bracket instead"
+_ADVICE = "method='auto' or 'certified' gives a proved bracket instead"
 
 
 def _balls(parts: Parts, bits: int) -> BallHalves:

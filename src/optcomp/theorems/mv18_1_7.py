@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 from flint import arb
 
 from optcomp.errors import InvalidInput, NotAffordable
@@ -50,6 +51,7 @@ QUICK_WORK = 4e8
 """Additions that `auto` is willing to spend on one side, about a second."""
 COMMON_WORK = 6e9
 """Additions it will spend when every ε_i is a multiple of one number, for the answer is then nearly exact."""
+_MOST_MULTIPLES = 6000  # a table for the multiples 1, 2, ..., 6000 of one number already costs more than COMMON_WORK
 _HAIR = 2.0**-44  # a size this close (relatively) to a multiple of the unit counts as the multiple
 
 
@@ -73,7 +75,7 @@ def checked_eta(eta: object) -> Fraction:
 
 def _unit(parts: Parts, eta: object) -> float:
     unit = float(checked_eta(DEFAULT_ETA if eta is None else eta) / (parts.count + 1)) * (1 - 2.0**-40)
-    if parts.coins and table_cost(*parts.sizes, unit) > MOST_WORK:
+    if parts.kinds and table_cost(*parts.sizes, unit) > MOST_WORK:
         raise NotAffordable(
             "the Murtagh–Vadhan table", table_cost(*parts.sizes, unit), MOST_WORK, "use a larger eta, or method='auto'"
         )
@@ -82,11 +84,13 @@ def _unit(parts: Parts, eta: object) -> float:
 
 def quick(parts: Parts) -> bool:
     """Whether the default η costs no more than `auto` would spend."""
-    return not parts.coins or table_cost(*parts.sizes, DEFAULT_ETA / (parts.count + 1)) <= QUICK_WORK
+    return not parts.kinds or table_cost(*parts.sizes, DEFAULT_ETA / (parts.count + 1)) <= QUICK_WORK
 
 
 def shared_unit(parts: Parts, work: float = COMMON_WORK) -> float | None:
     """A number that divides every ε_i as written, if its table costs at most `work` additions."""
+    if parts.kinds > _MOST_MULTIPLES:
+        return None
     common = common_unit([eps for eps, _ in parts.coins])
     return common if common is not None and table_cost(*parts.sizes, common) <= work else None
 
@@ -103,7 +107,7 @@ def quick_unit(parts: Parts) -> tuple[float, str | None]:
 def epsilon_on(parts: Parts, delta: Exact, unit: float, note: str | None = None) -> Bound:
     """ε on the lattice of multiples of `unit`."""
     t = target(parts, delta, mv18_1_5.BITS)
-    if not parts.coins or not t > 0:
+    if not parts.kinds or not t > 0:
         return mv18_1_5.epsilon_at(parts, delta)  # nothing to round: no pure loss, or none possible
     upper = Enclosure.of(_root(parts, t, unit, up=True)).upper
     lower = Enclosure.of(_root(parts, t, unit, up=False)).lower
@@ -123,7 +127,7 @@ def _root(parts: Parts, t: arb, unit: float, *, up: bool) -> arb:
 
 def delta_on(parts: Parts, epsilon: Exact, unit: float, note: str | None = None) -> Bound:
     """δ on the lattice of multiples of `unit`."""
-    if not parts.coins:
+    if not parts.kinds:
         return mv18_1_5.delta_at(parts, epsilon)
     upper = Enclosure.of(_delta(parts, epsilon, unit, up=True)).upper
     lower = Enclosure.of(_delta(parts, epsilon, unit, up=False)).lower
@@ -144,9 +148,9 @@ def _delta(parts: Parts, epsilon: Exact, unit: float, *, up: bool) -> arb:
 def _rounded(parts: Parts, unit: float, *, up: bool) -> tuple[list[Step], float, Floats, Floats]:
     """The lattice instance, and its sizes for guesses; the unit is moved a hair so that near-multiples stay put."""
     unit = unit * (1 + _HAIR if up else 1 - _HAIR)
-    steps = rounded_steps(parts.coins, unit, up=up)
-    rounded = Parts.of({(a * unit, 0.0): m for a, m in steps})
-    return steps, unit, *rounded.sizes
+    steps = rounded_steps(parts.coin_tally, unit, up=up)
+    sizes = np.array([float(a) for a, _ in reversed(steps)]) * unit
+    return steps, unit, sizes, np.array([float(m) for _, m in reversed(steps)])
 
 
 def _bound(quantity: Quantity, value: Enclosure, parts: Parts, given: Exact, unit: float, note: str | None) -> Bound:

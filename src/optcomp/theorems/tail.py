@@ -34,10 +34,10 @@ def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: 
     """ε at a total δ."""
     with precision(BITS):
         slip = Fraction(delta) - total_delta(parts)  # float minus Fraction would round
-        if slip < 0 or (slip == 0 and parts.coins):
+        if slip < 0 or (slip == 0 and parts.kinds):
             upper = math.inf
         else:
-            upper = float_up(tail_epsilon(drift, squares(parts), ball(slip))) if parts.coins else 0.0
+            upper = float_up(tail_epsilon(drift, squares(parts), ball(slip))) if parts.kinds else 0.0
     notes = ("the δ_i leave nothing of δ for the slip δ'",) if math.isinf(upper) else ()
     return upper_bound("epsilon", upper, delta, theorem=theorem, method=method, count=parts.count, notes=notes)
 
@@ -45,6 +45,6 @@ def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: 
 def split_delta(parts: Parts, epsilon: Exact, drift: arb, theorem: str, method: str) -> Bound:
     """Total δ at ε."""
     with precision(BITS):
-        slip = tail_delta(drift, squares(parts), epsilon) if parts.coins else arb(0)
+        slip = tail_delta(drift, squares(parts), epsilon) if parts.kinds else arb(0)
         upper = at_most_one(ball(total_delta(parts)) + slip)
     return upper_bound("delta", upper, epsilon, theorem=theorem, method=method, count=parts.count)
