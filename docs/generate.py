@@ -38,8 +38,9 @@ def theorem_page() -> str:
 
 def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
-    lines = ["# Command line", "", "Exit code 0; 2 and one line on standard error for bad input.", ""]
-    for command in ([], ["compose"], ["compare"], ["theorems"]):
+    codes = "Exit code 0; 2 and one line on standard error for bad input; 1 if `verify` did not prove the claim."
+    lines = ["# Command line", "", codes, ""]
+    for command in ([], ["compose"], ["compare"], ["theorems"], ["verify"]):
         lines += [f"## optcomp {' '.join(command)}".rstrip(), "", "```text", _help(command), "```", ""]
     return "\n".join(lines)
 

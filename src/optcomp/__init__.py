@@ -4,7 +4,7 @@
 >>> oc.compose([oc.ApproxDP(0.1, 1e-9)] * 50 + [oc.PureDP(0.2)] * 50, delta=1e-6).epsilon
 """
 
-from optcomp.composition import METHODS, compare, compose
+from optcomp.composition import METHODS, Composer, compare, compose
 from optcomp.errors import (
     HypothesisNotMet,
     InvalidGuarantee,
@@ -24,6 +24,7 @@ __all__ = [
     "METHODS",
     "ApproxDP",
     "Bound",
+    "Composer",
     "HypothesisNotMet",
     "InvalidGuarantee",
     "InvalidInput",

@@ -15,7 +15,7 @@ from optcomp.cli.mechanisms import Entry
 def entries_from(path: str, format: Format | None) -> Iterator[Entry]:
     """Every mechanism of a file; `-` is standard input.  A file without any is refused as a likely mistake."""
     name = "standard input" if path == "-" else path
-    text = _text(path, name)
+    text = text_of(path, name)
     if formats.blank(text):
         raise Refused(f"{name}: holds no mechanisms")
     chosen = format or formats.SUFFIXES.get(Path(path).suffix.lower()) or formats.sniff(text)
@@ -27,7 +27,8 @@ def entries_from(path: str, format: Format | None) -> Iterator[Entry]:
         raise Refused(f"{name}: holds no mechanisms")
 
 
-def _text(path: str, name: str) -> str:
+def text_of(path: str, name: str) -> str:
+    """The text of a file in UTF-8; `-` is standard input."""
     try:
         raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The commands `compose`, `compare` and `theorems`."""
+"""The commands `compose`, `compare`, `theorems` and, from its own module, `verify`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import optcomp as oc
 from optcomp.cli import options
-from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand
+from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand, Refused
 from optcomp.cli.omissions import omitted, spelled
 from optcomp.cli.options import asked, gathered, wished
 from optcomp.cli.progress import working
+from optcomp.cli.verify import verify
 
 app = typer.Typer(
     name="optcomp",
@@ -62,6 +64,7 @@ def compose(
     rtol: options.Rtol = None,
     bits: options.Bits = None,
     adaptive: options.Adaptive = False,
+    certificate: options.Certificate = None,
     as_json: options.Json = False,
 ) -> None:
     """The total ε (or δ) of mechanisms run on the same data, proved, and what to publish.
@@ -71,18 +74,24 @@ def compose(
     optcomp compose --from release.csv --epsilon 3 --json
 
     optcomp compose 0.01x1000000 --delta 1e-9 --bits 200
+
+    optcomp compose 0.1x50 0.2x50 --delta 1e-6 --certificate cert.json
     """
     question = asked(delta, epsilon, adaptive)
     wish = wished(method, eta, rtol, bits)
     counts = gathered(items, files, format)
     with working("composing"):
         bound = question.compose(counts, wish.method, wish.rtol, wish.eta, wish.bits)
+    if certificate is not None:
+        _write_json(certificate, bound.certificate())
     if as_json:
         _print_json(bound.as_dict())
         return
-    from optcomp.cli.tables import Asked, show_bound
+    from optcomp.cli.tables import Asked, console, show_bound
 
     show_bound(bound, question.compose(counts, "basic"), Asked(question, counts), wish.bits)
+    if certificate is not None:
+        console().print(f"The certificate is in {certificate}", markup=False, soft_wrap=True)
 
 
 @app.command(cls=ItemCommand)
@@ -148,6 +157,16 @@ def theorems(
         show_theorems(records)
     else:
         show_theorem(records[0])
+
+
+app.command(cls=PlainCommand)(verify)
+
+
+def _write_json(path: Path, view: Mapping[str, object]) -> None:
+    try:
+        path.write_text(json.dumps(view, indent=2, ensure_ascii=True, allow_nan=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"--certificate: {path}: {error.strerror or error}") from None
 
 
 def _print_json(view: Mapping[str, object]) -> None:

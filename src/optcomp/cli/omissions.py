@@ -11,8 +11,8 @@ from optcomp.composition.reading import read_parts
 from optcomp.theorems import mv18_1_7
 from optcomp.theorems.parts import Parts
 
-_SAME = {"KOV15-3.4": "KOV15-3.5", "KOV15-3.3": "MV18-1.5"}
-"""Theorems about equal parameters, and the ones about any parameters that say the same about equal ones."""
+_SAME = {"KOV15-3.4": "KOV15-3.5", "KOV15-3.3": "MV18-1.5", "OPT": "MV18-1.5"}
+"""Theorems that say the same as another: about equal parameters only, or as an enclosure."""
 
 
 def omitted(counts: Counts, question: Question, bounds: Sequence[oc.Bound]) -> list[dict[str, str]]:

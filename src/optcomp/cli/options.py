@@ -96,6 +96,10 @@ Bits = Annotated[
     str | None,
     typer.Option(metavar="BITS", help="Print the exact answer between decimals at most 2^-BITS apart."),
 ]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the claim to a file that `optcomp verify` proves again, another way."),
+]
 Plot = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Draw every quick theorem against the number of mechanisms: .png, .svg or .pdf."),

@@ -1,5 +1,6 @@
 """The front door: what people call."""
 
+from optcomp.composition.composer import Composer
 from optcomp.composition.front import METHODS, compare, compose
 
-__all__ = ["METHODS", "compare", "compose"]
+__all__ = ["METHODS", "Composer", "compare", "compose"]

@@ -1,17 +1,19 @@
 """`compose` and `compare`: which theorems apply, which is best.
 
-Every answer is a `Bound`.  `auto` is the best sound method: the exact value wherever it is affordable, otherwise the
-Murtagh–Vadhan bracket (or a closed form where that is tighter), and it says which in `method` and `notes`.
+Every answer is a `Bound`.  `auto` is the best sound method: a closed form or a short list of atoms where that is cheap,
+otherwise the certified engine, and it says which in `theorem`, `method` and `notes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from optcomp.composition.reading import Items, read_parts
 from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable, PrecisionNotReached
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
+from optcomp.numerics.contour.bracket import Anchor
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.theorems import (
     dkmmn06,
@@ -19,6 +21,7 @@ from optcomp.theorems import (
     kov15_3_5,
     mv18_1_5,
     mv18_1_7,
+    opt,
     smith25_1_1,
 )
 from optcomp.theorems.bound import Bound, Quantity
@@ -27,7 +30,7 @@ from optcomp.theorems.register import Parameters, theorem
 
 
 @dataclass(frozen=True)
-class _Question:
+class Question:
     """One of ε and δ is given, the other is asked for."""
 
     quantity: Quantity
@@ -43,7 +46,7 @@ class _Method:
     epsilon_at: Callable[[Parts, Exact], Bound]
     delta_at: Callable[[Parts, Exact], Bound]
 
-    def answer(self, parts: Parts, question: _Question) -> Bound:
+    def answer(self, parts: Parts, question: Question) -> Bound:
         ask = self.epsilon_at if question.quantity == "epsilon" else self.delta_at
         return ask(parts, question.given)
 
@@ -56,12 +59,12 @@ _CLOSED = (
 )
 _EXACT = _Method("exact", "MV18-1.5", mv18_1_5.epsilon_at, mv18_1_5.delta_at)
 _MURTAGH_VADHAN = _Method("murtagh-vadhan", "MV18-1.7", mv18_1_7.epsilon_at, mv18_1_7.delta_at)
-_NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN)}
+_CERTIFIED = _Method("certified", opt.ID, opt.epsilon_at, opt.delta_at)
+_NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN, _CERTIFIED)}
 
 METHODS = ("auto", *_NAMED)
 _LOWER_SIDE = "lower side:"
 _FEW_ATOMS = 300_000  # listed in about a tenth of a second
-_FINE = 1e-10
 MOST_BITS = 100_000
 
 
@@ -83,9 +86,9 @@ def compose(
     `eta` is the accuracy of method "murtagh-vadhan"; `bits` asks for the exact answer to that many bits.
     `parameters="adaptive"` says that ε_i were chosen after seeing answers, which optimal composition does not cover.
     """
-    question = _question(delta, epsilon)
+    question = question_of(delta, epsilon)
     _check_options(method, eta, bits, parameters)
-    wanted = None if rtol is None else _checked_rtol(rtol)
+    wanted = None if rtol is None else checked_rtol(rtol)
     read = read_parts(parts)
     if bits is not None:
         _require("MV18-1.5", read, parameters)
@@ -93,7 +96,8 @@ def compose(
     elif method == "auto":
         bound = _auto(read, question, parameters, wanted)
     else:
-        bound = _by_name(method, read, question, parameters, eta)
+        bound = _by_name(method, read, question, parameters, eta, wanted)
+    bound = replace(bound, about=read)
     if wanted is not None and not bound.width <= wanted:
         raise PrecisionNotReached(bound, wanted, bound.width)
     return bound
@@ -103,7 +107,7 @@ def compare(
     parts: Items, *, delta: Number | None = None, epsilon: Number | None = None, parameters: Parameters = "fixed"
 ) -> list[Bound]:
     """Every theorem that applies, best (smallest upper side) first."""
-    question = _question(delta, epsilon)
+    question = question_of(delta, epsilon)
     _check_options("auto", None, None, parameters)
     read = read_parts(parts)
     bounds = [_auto(read, question, parameters)]
@@ -111,7 +115,7 @@ def compare(
         if method is _MURTAGH_VADHAN and not mv18_1_7.quick(read):
             continue
         try:
-            bound = _by_name(method.name, read, question, parameters, None)
+            bound = _by_name(method.name, read, question, parameters)
         except (HypothesisNotMet, NotAffordable):
             continue
         if (bound.theorem, bound.method) not in {(known.theorem, known.method) for known in bounds}:
@@ -119,15 +123,17 @@ def compare(
     return sorted(bounds, key=lambda bound: bound.upper)
 
 
-def _question(delta: Number | None, epsilon: Number | None) -> _Question:
+def question_of(delta: Number | None, epsilon: Number | None) -> Question:
+    """Exactly one of the two, checked."""
     if (delta is None) == (epsilon is None):
         raise InvalidInput("delta, epsilon", (delta, epsilon), "give exactly one of the two")
     if delta is not None:
-        return _Question("epsilon", checked_delta(delta))
-    return _Question("delta", checked_epsilon(epsilon))
+        return Question("epsilon", checked_delta(delta))
+    return Question("delta", checked_epsilon(epsilon))
 
 
-def _checked_rtol(rtol: object) -> float:
+def checked_rtol(rtol: object) -> float:
+    """A demanded relative width, not negative."""
     value = exact(rtol, "rtol")
     if value < 0:
         raise InvalidInput("rtol", rtol, "must not be negative")
@@ -149,9 +155,18 @@ def _require(id: str, parts: Parts, parameters: Parameters) -> None:
     theorem(id).require(parameters=parameters, all_equal=parts.all_equal)
 
 
-def _by_name(name: str, parts: Parts, question: _Question, parameters: Parameters, eta: Number | None) -> Bound:
+def _by_name(
+    name: str,
+    parts: Parts,
+    question: Question,
+    parameters: Parameters,
+    eta: Number | None = None,
+    rtol: float | None = None,
+) -> Bound:
     method = _NAMED[name]
     _require(method.theorem, parts, parameters)
+    if method is _CERTIFIED:
+        return _certified(parts, question, rtol)
     if method is _MURTAGH_VADHAN:
         ask = mv18_1_7.epsilon_at if question.quantity == "epsilon" else mv18_1_7.delta_at
         return ask(parts, question.given, eta)
@@ -159,7 +174,7 @@ def _by_name(name: str, parts: Parts, question: _Question, parameters: Parameter
     return bound if method is _EXACT else _with_lower(bound, parts, question)
 
 
-def _with_lower(bound: Bound, parts: Parts, question: _Question) -> Bound:
+def _with_lower(bound: Bound, parts: Parts, question: Question) -> Bound:
     """The same with a lower side at least that of the largest group of equal ε alone, beside all the leaks."""
     counts: dict[tuple[Exact, Exact], int] = {(0.0, delta): count for delta, count in parts.leaks}
     if parts.coins:
@@ -175,63 +190,43 @@ def _with_lower(bound: Bound, parts: Parts, question: _Question) -> Bound:
     return replace(bound, lower=lower, notes=(*notes, f"{_LOWER_SIDE} the largest group of equal ε alone"))
 
 
-def _auto(parts: Parts, question: _Question, parameters: Parameters, rtol: float | None = None) -> Bound:
+def _auto(parts: Parts, question: Question, parameters: Parameters, rtol: float | None = None) -> Bound:
     if parameters == "adaptive":
-        return _by_name("basic", parts, question, parameters, None)
-    try:
-        return _exactly(parts, question, rtol)
-    except NotAffordable:
-        return _bracket(parts, question, rtol)
+        return _by_name("basic", parts, question, parameters)
+    return optimum(parts, question, rtol)[0]
 
 
-def _exactly(parts: Parts, question: _Question, rtol: float | None) -> Bound:
-    """The optimum; where listing atoms would take long, a lattice that fits the ε_i if it is as good for practice."""
+def _certified(parts: Parts, question: Question, rtol: float | None) -> Bound:
+    return opt.answer(question.quantity, parts, question.given, rtol)[0]
+
+
+def optimum(parts: Parts, question: Question, rtol: float | None) -> tuple[Bound, Anchor | None]:
+    """The cheapest of: a closed form, a list of few atoms, the engine; if those are too wide, what takes longer."""
+    bound, anchor = opt.answer(question.quantity, parts, question.given, rtol, _FEW_ATOMS)
+    if anchor is None or bound.width <= (opt.RTOL if rtol is None else rtol):
+        return bound, anchor
+    others = [bound]
+    fitting = _fitting_lattice(parts, question)
+    if fitting is not None:
+        others.append(fitting)
     exact_at = mv18_1_5.epsilon_at if question.quantity == "epsilon" else mv18_1_5.delta_at
-    try:
-        return exact_at(parts, question.given, _FEW_ATOMS)
-    except NotAffordable:
-        bound = _fitting_lattice(parts, question)
-        if bound is not None and bound.width <= min(_FINE, rtol or _FINE):
-            return bound
-    return exact_at(parts, question.given)
+    with suppress(NotAffordable):
+        others.append(exact_at(parts, question.given))
+    best = min(others, key=lambda other: other.width)
+    return best, anchor if best is bound else None
 
 
-def _fitting_lattice(parts: Parts, question: _Question) -> Bound | None:
+def _fitting_lattice(parts: Parts, question: Question) -> Bound | None:
     """The bracket on a lattice that every ε_i lies on, if there is one and its table is small."""
     if mv18_1_7.shared_unit(parts, mv18_1_7.QUICK_WORK) is None:
         return None
     try:
-        return _lattice(parts, question, None)
+        return _lattice(parts, question)
     except ArithmeticError:  # parameters too far apart for one table
         return None
 
 
-def _bracket(parts: Parts, question: _Question, rtol: float | None) -> Bound:
-    """Murtagh–Vadhan within a few seconds, or as fine as a demanded width needs if that is affordable.
-
-    The upper side is the closed form's where that is smaller.
-    """
-    closed = min((method.answer(parts, question) for method in _CLOSED if method.name in ("basic", "kov")), key=_upper)
-    try:
-        bound = _lattice(parts, question, rtol)
-    except ArithmeticError:  # parameters too far apart for one table
-        bound = closed
-    if closed.upper < bound.upper:
-        notes = (*closed.notes, f"{_LOWER_SIDE} MV18-1.7, ε_i rounded down")
-        bound = replace(closed, lower=bound.lower, notes=notes)
-    return _with_lower(bound, parts, question)
-
-
-def _lattice(parts: Parts, question: _Question, rtol: float | None) -> Bound:
+def _lattice(parts: Parts, question: Question) -> Bound:
     unit, note = mv18_1_7.quick_unit(parts)
     lattice = mv18_1_7.epsilon_on if question.quantity == "epsilon" else mv18_1_7.delta_on
-    bound = lattice(parts, question.given, unit, note)
-    if rtol is not None and bound.width > rtol > 0:
-        finer = 0.7 * unit * rtol / bound.width
-        if mv18_1_7.table_cost(*parts.sizes, finer) <= mv18_1_7.MOST_WORK:
-            return lattice(parts, question.given, finer)
-    return bound
-
-
-def _upper(bound: Bound) -> float:
-    return bound.upper
+    return lattice(parts, question.given, unit, note)

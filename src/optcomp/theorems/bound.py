@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Literal
 
+from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Exact, whole
+from optcomp.theorems.parts import Parts
 
 Quantity = Literal["epsilon", "delta"]
 
@@ -31,10 +35,19 @@ class Bound:
     notes: tuple[str, ...] = ()
     enclosure: tuple[Fraction, Fraction] | None = None
     """The exact rational ends, when bits were asked for."""
+    choices: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    """Free choices of the method that found the bracket: hints for whoever proves it again."""
+    about: Parts | Callable[[], Parts] | None = field(default=None, compare=False, repr=False)
+    """The mechanisms, or how to get them; see `parts`."""
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:
             raise ArithmeticError(f"contradictory sides: {self.lower!r} > {self.upper!r} by {self.method}")
+
+    @property
+    def parts(self) -> Parts | None:
+        """The mechanisms it is about, if it knows them."""
+        return self.about() if callable(self.about) else self.about
 
     @property
     def epsilon(self) -> float:
@@ -84,8 +97,12 @@ class Bound:
             "notes": list(self.notes),
         }
         if self.enclosure is not None:
-            view["enclosure"] = [str(end) for end in self.enclosure]
+            view["enclosure"] = [_text(end) for end in self.enclosure]
         return view
+
+    def certificate(self) -> dict[str, object]:
+        """The claim as a JSON-ready document that `optcomp verify` proves again without the engine."""
+        return certificate(self)
 
     def __str__(self) -> str:
         symbol, other = ("ε", "δ") if self.quantity == "epsilon" else ("δ", "ε")
@@ -119,6 +136,53 @@ def upper_bound(
         count=count,
         notes=notes,
     )
+
+
+MOST_INLINE = 1000
+"""A certificate lists up to this many groups; of more it holds a digest."""
+
+
+def certificate(bound: Bound) -> dict[str, object]:
+    """What is claimed, about which mechanisms, and by which choices."""
+    parts = bound.parts
+    if parts is None:
+        raise InvalidInput("bound", bound, "knows nothing of its mechanisms; take the answer of compose")
+    groups = parts.groups
+    document: dict[str, object] = {
+        "format": "optcomp-certificate",
+        "version": 1,
+        "quantity": bound.quantity,
+        "given": _text(Fraction(bound.given)),
+        "lower": _finite(bound.lower),
+        "upper": _finite(bound.upper),
+        "theorem": bound.theorem,
+        "method": bound.method,
+        "count": bound.count,
+        "mechanisms": [[_plain(eps), _plain(delta), copies] for eps, delta, copies in groups]
+        if len(groups) <= MOST_INLINE
+        else {"digest": digest(parts), "groups": len(groups)},
+        "parameters": dict(bound.choices),
+    }
+    if bound.enclosure is not None:
+        document["enclosure"] = [_text(end) for end in bound.enclosure]
+    return document
+
+
+def digest(parts: Parts) -> str:
+    """SHA-256 of the groups in their order, a line for each: ε, δ (as fractions) and the count."""
+    lines = "".join(f"{Fraction(eps)} {Fraction(delta)} {copies}\n" for eps, delta, copies in parts.groups)
+    return "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _text(value: Fraction) -> str:
+    """A fraction of any length: Python refuses to print integers of many thousand digits, Decimal does not."""
+    whole_parts = [str(Decimal(part)) for part in (value.numerator, value.denominator)]
+    return whole_parts[0] if value.denominator == 1 else "/".join(whole_parts)
+
+
+def _plain(value: Exact) -> float | str:
+    """A JSON number for a float, a string for any other fraction."""
+    return value if isinstance(value, float) else str(value)
 
 
 def _finite(value: float) -> float | None:

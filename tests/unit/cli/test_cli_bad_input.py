@@ -59,7 +59,7 @@ COMMANDS = {
     "compose 0.1 --delta 0 --rtol x": f"--rtol: {_NUMBER}, got 'x'",
     "compose 0.1 --delta 0 --rtol -1": "--rtol: must not be negative, got -1.0",
     "compose 0.1 --delta 0 --method best": (
-        "--method: must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, got 'best'"
+        "--method: must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, certified, got 'best'"
     ),
     "compose --from x.csv --format xml --delta 0": "--format: must be one of csv, json, yaml, got 'xml'",
     "compose rel.csv --delta 1e-6": "item 'rel.csv': did you mean --from rel.csv?",

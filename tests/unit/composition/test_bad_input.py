@@ -26,7 +26,7 @@ NUMBER = "must be a float, int, Fraction, Decimal or decimal string"
 WRITTEN = "must be a number such as 0.1, 1e-9 or 1/3"
 SLIP = "must be at least 0 and less than 1"
 PARTS = "must be a list of guarantees, a mapping to counts or an array"
-METHODS = "must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan"
+METHODS = "must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, certified"
 MOST = "must be at least 0 and at most 1000000000000000"
 
 PARAMETERS: dict[str, tuple[Callable[[], object], str]] = {
@@ -183,9 +183,9 @@ def test_not_affordable_says_what_would_work() -> None:
         compose(sizes, delta=1e-9, method="exact")
     assert str(refusal.value) == (
         "exact composition needs 2.15e+09 terms, more than the limit of 9e+06; "
-        "method='auto' or 'murtagh-vadhan' gives a proved bracket instead"
+        "method='auto' or 'certified' gives a proved bracket instead"
     )
-    assert compose(sizes, delta=1e-9).theorem == "MV18-1.7"
+    assert compose(sizes, delta=1e-9).theorem == "OPT"
     with pytest.raises(NotAffordable, match=r"; ask for no bits$"):
         compose(sizes, delta=1e-9, bits=50)
 

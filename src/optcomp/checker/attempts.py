@@ -1,0 +1,91 @@
+"""Enclosures of F at given places: by the smoothed integral, or by the Fourier sum of a lattice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from flint import arb, ctx
+
+from optcomp.checker.balls import ball, working
+from optcomp.checker.choices import Choice, cutoff, log_unit, periodic_choice, smoothed_choice
+from optcomp.checker.contour import Tell, aliases, enclosed, integrate
+from optcomp.checker.guess import Sketch, short
+from optcomp.checker.instance import Instance, Range
+from optcomp.checker.kernels import Kernel, Periodic, Smoothed
+from optcomp.checker.line import Coins, Line
+
+_SPARE = 28
+_BITS = 192
+
+
+class Scene:
+    """An instance with what its attempts share."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance, self._bits = instance, 0
+
+    @cached_property
+    def sketch(self) -> Sketch:
+        """The coins in floats."""
+        return Sketch.of(self.instance)
+
+    def coins(self, bits: int) -> Coins:
+        """The coins in balls of at least so many bits."""
+        if bits > self._bits:
+            self._bits = max(bits, _BITS)
+            with working(self._bits):
+                self._coins = Coins(self.instance)
+        return self._coins
+
+
+def smoothed(scene: Scene, ys: Sequence[Fraction], width: float, budget: float, tell: Tell) -> dict[Fraction, Range]:
+    """F at neighbouring y from one line, with smoothing of this width."""
+    sketch, y = scene.sketch, float(sum(ys) / len(ys))
+    choice = smoothed_choice(sketch, y, width)
+    step = short(2 * math.pi / choice.period)
+    end = cutoff(width, choice.log_tolerance)
+    last = int(end / step) + 1
+    bits = _bits(choice, end * (1 + y), sketch)
+    with working(bits):
+        spread = math.log(end * (1 + choice.period)) + 1
+        tolerance = math.exp(max(choice.log_tolerance, -700))
+        kernel = Smoothed(arb(choice.c), tuple(map(ball, ys)), width, arb(step), last, tolerance, spread)
+        return _evaluated(scene, kernel, choice, ys, budget, tell)
+
+
+def periodic(
+    scene: Scene, span: Fraction, ys: Sequence[Fraction], bits: int, budget: float, tell: Tell
+) -> dict[Fraction, Range]:
+    """F at neighbouring y for losses on a lattice of this span, to about `bits` bits."""
+    sketch, y = scene.sketch, float(sum(ys) / len(ys))
+    choice = periodic_choice(sketch, y, bits)
+    h = float(span)
+    nodes = 2 * int(choice.period / (2 * h) + 1) + 1
+    worst = -1 / math.expm1(-abs(choice.c) * h) - 1 / math.expm1(-(choice.c + 1) * h)
+    with working(_bits(choice, (1 + y) * nodes, sketch) + int(math.log2(worst + 1))):
+        log_tolerance = choice.log_tolerance + math.log(nodes / (2 * worst * (1 + math.log(nodes))))
+        tolerance = math.exp(min(max(log_tolerance, -700), 0))
+        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.total, nodes, tolerance)
+        return _evaluated(scene, kernel, choice, ys, budget, tell)
+
+
+def _bits(choice: Choice, turns: float, sketch: Sketch) -> int:
+    """Enough for what may be neglected, for phases of that many turns, and for K(c)."""
+    size = 1 + abs(log_unit(sketch, choice.c, 0.0)) + abs(choice.c) * sketch.total
+    return int(_SPARE - choice.log_tolerance / math.log(2) + math.log2(1 + turns) + math.log2(size))
+
+
+def _evaluated(
+    scene: Scene, kernel: Kernel, choice: Choice, ys: Sequence[Fraction], budget: float, tell: Tell
+) -> dict[Fraction, Range]:
+    coins = scene.coins(ctx.prec)
+    line = Line(coins, arb(choice.c))
+    sums = integrate(line, kernel, budget, tell)
+    found = {}
+    for place, y in enumerate(ys):
+        alias = aliases(coins, line, kernel, y, (choice.below, choice.above))
+        found[y] = enclosed(line, kernel, sums, place, y, alias)
+    return found

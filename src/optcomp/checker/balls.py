@@ -1,0 +1,67 @@
+"""Balls around exact numbers (Arb through python-flint), and the working precision.
+
+A ball contains the number it stands for; `a <= b` between balls is true only when it holds for all their numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq
+
+Exact = float | Fraction
+"""A float stands for its dyadic value."""
+
+_alone = threading.RLock()
+
+
+@contextmanager
+def working(bits: int) -> Iterator[None]:
+    """Ball arithmetic with this many bits; the setting is global, so one thread at a time, and put back at the end."""
+    with _alone:
+        before = ctx.prec
+        ctx.prec = max(32, int(bits))
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(value: Exact | int) -> arb:
+    """A ball around an exact number."""
+    return arb(fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else arb(value)
+
+
+def spread(radius: arb) -> arb:
+    """The ball of all numbers at most `radius` away from zero."""
+    return arb(0, radius.abs_upper())
+
+
+def near(value: arb) -> float:
+    """A float near the ball's middle, for choices and never for claims; infinite where floats end."""
+    middle = value.mid()
+    if not middle.is_finite():
+        return math.inf
+    try:
+        return float(middle)
+    except OverflowError:
+        return math.inf if middle > 0 else -math.inf
+
+
+def log_near(value: arb) -> float:
+    """The logarithm of a positive number, roughly, for choices; minus infinity for what may be zero."""
+    middle = value.mid()
+    return near(middle.log()) if middle > 0 else -math.inf
+
+
+def exact_sum(values: Iterable[tuple[Exact, int]]) -> Fraction:
+    """The sum of value * count, exactly: numerators are added up by denominator first."""
+    numerators: dict[int, int] = {}
+    for value, count in values:
+        numerator, denominator = value.as_integer_ratio()
+        numerators[denominator] = numerators.get(denominator, 0) + numerator * count
+    return sum((Fraction(top, bottom) for bottom, top in numerators.items()), Fraction(0))

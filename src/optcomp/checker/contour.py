@@ -1,0 +1,182 @@
+r"""F(y) between two balls by a trapezoid rule along a vertical line, every error signed or bounded.
+
+Let B_c be what the integral along Re s = c gives, and |B_x(y)| <= κ_x M(x) e^{-xy} (Chernoff):
+
+    x >= 0         B_x = F             >= 0      κ_x = x^x/(1+x)^{1+x}
+    -1 < x < 0     B_x = F - 1         <= 0      κ_x = 1
+    x <= -1        B_x = F - 1 + e^y   >= 0      κ_x = (d-1)^{d-1}/d^d,  d = -x
+
+(the same with M_w for F_w, because E e^{-L-V} = 1 too).  The rule with step Δ and all its nodes sums, for Λ = 2π/Δ,
+exactly Σ_m e^{cmΛ} B_c(y+mΛ) over all whole m (Poisson).  For the terms m >= 1 take some x > c, for m <= -1 some x < c,
+and write B_c = B_x + known: the known part is a geometric series, and B_x has one sign and adds at most, with
+q = |x-c|Λ,  κ_x M(x) e^{-xy} e^{-q}/(1-e^{-q}).  Nodes left out add at most their number times a bound on each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import acb, arb
+
+from optcomp.checker.balls import ball
+from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
+from optcomp.checker.instance import Range
+from optcomp.checker.kernels import Kernel, Pair, Smoothed
+from optcomp.checker.line import Coins, Line
+
+Tell = Callable[[str, float], None]
+_BLOCKS = 600
+_START = 4
+_PIECE = 4
+_HOPE = 0.5
+
+
+class Exhausted(Exception):
+    """More work than allowed."""
+
+
+@dataclass
+class Sums:
+    """What the rule adds up to for each y, and a bound on the nodes left out."""
+
+    excess: list[arb]
+    density: list[arb]
+    left_out: Pair
+
+
+def integrate(line: Line, kernel: Kernel, budget: float, tell: Tell) -> Sums:
+    """The sum over all nodes for each y of the kernel."""
+    blocks = _blocks(line, kernel)
+    kept, left_out = _cover(line, kernel, blocks, budget)
+    sums = Sums([arb(0) for _ in kernel.ys], [arb(0) for _ in kernel.ys], left_out)
+    _add(sums, kernel, 0, [acb(1)])
+    single = [first for first, count in kept if count == 1]
+    for number, node in enumerate(single):
+        _add(sums, kernel, node, [line.phi(kernel.step * node)])
+        tell("verifying", number / len(single))
+        if line.work > budget:
+            raise Exhausted
+    if blocks is not None:
+        _add_blocks(sums, kernel, blocks, [(first, count) for first, count in kept if count > 1], tell)
+    return sums
+
+
+def _add_blocks(sums: Sums, kernel: Kernel, blocks: Blocks, kept: Sequence[tuple[int, int]], tell: Tell) -> None:
+    limits = [kernel.limit(float((kernel.step * first).mid())) for first, _ in kept]
+    for number, values in enumerate(blocks.values([first for first, _ in kept], limits)):
+        first, count = kept[number]
+        if isinstance(values, list):
+            _add(sums, kernel, first, values[:count])
+        else:
+            sums.left_out = sums.left_out.more(kernel.ceiling(kernel.step * first, count), values)
+        tell("verifying", number / len(kept))
+
+
+def _blocks(line: Line, kernel: Kernel) -> Blocks | None:
+    """Matrices where coins are so few that often no node can be left out."""
+    few = 8 < len(line.factors) < _BLOCKS and all(copies <= MOST_COPIES for _, _, copies in line.factors)
+    return Blocks(line.factors, kernel.step) if few and kernel.last > 40 * LENGTH else None
+
+
+def _add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
+    for number, phi in enumerate(values, start):
+        for place, (excess, density) in enumerate(kernel.values(kernel.step * number)):
+            sums.excess[place] += (phi * excess).real
+            sums.density[place] += (phi * density).real
+
+
+def _cover(line: Line, kernel: Kernel, blocks: Blocks | None, budget: float) -> tuple[list[tuple[int, int]], Pair]:
+    """Which nodes to evaluate, as (first, count), and a bound on all the others."""
+    left_out = kernel.remainder()
+    pending = _ranges(kernel.last)
+    kept: list[tuple[int, int]] = []
+    while pending:
+        first, last = pending.pop()
+        count = last - first + 1
+        start, end = kernel.step * first, kernel.step * last
+        limit = min(kernel.limit(float(start.mid())), kernel.limit(float(end.mid())))
+        bound = arb(1) if limit >= 1 else line.bound((start + end) / 2, (end - start) / 2, limit)
+        if bound is not None:
+            left_out = left_out.more(kernel.ceiling(start, count), bound)
+        elif count == 1:
+            kept.append((first, 1))
+        elif _whole(line, blocks, count, float(start.mid()), float(end.mid()), limit):
+            kept.append((first, count))
+            line.work += LENGTH * (blocks.work + 1e-5 if blocks else 0.0)
+        else:
+            piece = -(-count // 4)
+            pending += [(begin, min(begin + piece - 1, last)) for begin in range(first, last + 1, piece)]
+        if line.work > budget:
+            raise Exhausted
+    return sorted(kept), left_out
+
+
+def _whole(line: Line, blocks: Blocks | None, count: int, start: float, end: float, limit: float) -> bool:
+    """Whether to evaluate a block as a whole, because too few of its nodes could be left out."""
+    if blocks is None or count > LENGTH or count <= LENGTH // 4:
+        return False
+    return line.hope(start, end, -(-count // _PIECE), limit) < _HOPE
+
+
+def _ranges(last: int) -> list[tuple[int, int]]:
+    """The nodes 1, ..., last in ranges that grow with the distance from zero."""
+    ranges, first = [], 1
+    while first <= last:
+        end = min(last, max(first, first + first // _START))
+        ranges.append((first, end))
+        first = end + 1
+    return ranges
+
+
+def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
+    """What Σ_{m≠0} e^{cmΛ} B_c(y+mΛ) lies between, in units of M_w(c) e^{-cy}; one exponent on either side of c."""
+    period, place = 2 * arb.pi() / kernel.step, ball(y)
+    unit = line.log_moment + kernel.tilt(line.c) - line.c * place
+    low = high = arb(0)
+    for exponent in exponents:
+        known = _known(line.c, exponent, period, place) * (-unit).exp()
+        size = _chernoff(coins, kernel, exponent, place) - unit
+        fall = (-abs(arb(exponent) - line.c) * period).exp()
+        most = size.exp() * fall / (1 - fall)
+        below_zero = -1 < exponent < 0
+        low, high = low + known - (most if below_zero else 0), high + known + (0 if below_zero else most)
+    return Range(low, high)
+
+
+def _chernoff(coins: Coins, kernel: Kernel, exponent: float, y: arb) -> arb:
+    """log of κ_x M_w(x) e^{-xy}."""
+    x = arb(exponent)
+    size = coins.log_moment(x) + kernel.tilt(x) - x * y
+    edge = x if exponent > 0 else -1 - x
+    return size + edge * edge.log() - (1 + edge) * (1 + edge).log() if exponent > 0 or exponent < -1 else size
+
+
+def _known(c: arb, exponent: float, period: arb, y: arb) -> arb:
+    """The sum over m >= 1 (or m <= -1) of e^{cmΛ} (B_c - B_x)(y+mΛ), where poles lie between c and x."""
+    if c < 0 <= exponent:
+        return -_geometric(c * period)
+    total = arb(0)
+    if exponent < 0 < c:
+        total += _geometric(-c * period)
+    if exponent <= -1 < c:
+        total -= y.exp() * _geometric(-(c + 1) * period)
+    return total
+
+
+def _geometric(log_ratio: arb) -> arb:
+    """r + r² + ... for r = e^{log_ratio} < 1."""
+    ratio = log_ratio.exp()
+    return ratio / (1 - ratio)
+
+
+def enclosed(line: Line, kernel: Kernel, sums: Sums, place: int, y: Fraction, alias: Range) -> Range:
+    """F(y) from the sums and what the aliases lie between."""
+    unit = (line.log_moment + kernel.tilt(line.c) - line.c * ball(y)).exp()
+    low = sums.excess[place] - sums.left_out.excess - alias.high
+    high = sums.excess[place] + sums.left_out.excess - alias.low
+    if isinstance(kernel, Smoothed):
+        low -= kernel.loss * (sums.density[place] + sums.left_out.density)
+    base = 0 if line.c > 0 else 1
+    return Range((base + unit * low).max(arb(0)), (base + unit * high).min(arb(1)))

@@ -1,0 +1,91 @@
+r"""Where to put a contour and how far apart its nodes: guesses in floats, on which no claim rests.
+
+K(c) = log E e^{cL} = Σ m_i (log cosh(ε_i(c+½)) - log cosh(ε_i/2)).  The integrand e^{-sy} M(s)/(s(s+1)) is smallest on
+the real axis where K'(c) = y + 1/c + 1/(c+1), once to the right of the pole at 0 and once between the poles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from optcomp.checker.instance import Instance
+
+_MOST = 2000
+_SHORT = 1 << 24
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Sizes and counts of the coins, similar sizes merged."""
+
+    sizes: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, instance: Instance) -> Sketch:
+        """At most a few thousand sizes."""
+        sizes = np.array([float(coin.size) for coin in instance.coins])
+        counts = np.array([float(coin.copies) for coin in instance.coins])
+        if sizes.size > _MOST:
+            cuts = np.linspace(0, sizes.size, _MOST + 1).astype(int)[:-1]
+            weights = np.add.reduceat(counts, cuts)
+            sizes, counts = np.add.reduceat(sizes * counts, cuts) / weights, weights
+        return cls(sizes, counts)
+
+    @cached_property
+    def total(self) -> float:
+        """Σε."""
+        return float(self.sizes @ self.counts)
+
+    def log_moment(self, c: float) -> float:
+        """K(c)."""
+        return float(self.counts @ (_log_cosh(self.sizes * (c + 0.5)) - _log_cosh(self.sizes / 2)))
+
+    def slope(self, c: float) -> float:
+        """K'(c)."""
+        return float(self.counts @ (self.sizes * np.tanh(self.sizes * (c + 0.5))))
+
+    def curvature(self, c: float) -> float:
+        """K''(c): the variance of the tilted loss."""
+        return float(self.counts @ (self.sizes / np.cosh(np.minimum(self.sizes * abs(c + 0.5), 300))) ** 2)
+
+    def right_of_poles(self, y: float) -> float:
+        """The best c > 0."""
+        return math.exp(_root(lambda x: self.slope(math.exp(x)) - y - math.exp(-x) - 1 / (1 + math.exp(x)), -60, 200))
+
+    def between_poles(self, y: float) -> float:
+        """The best c in (-1, 0)."""
+        return -_root(lambda x: y - self.slope(-x) - 1 / x + 1 / (1 - x), 1e-9, 1 - 1e-9)
+
+    def tilt(self, level: float, least: float, most: float) -> float:
+        """The c between two others where the tilted loss is about `level` on average."""
+        return _root(lambda c: self.slope(c) - level, least, most)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where an increasing function changes its sign, or the end that is nearer to it."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _log_cosh(x: Floats) -> Floats:
+    size: Floats = np.abs(x)
+    return size + np.log1p(np.exp(-2 * size)) - math.log(2)
+
+
+def short(value: float) -> float:
+    """The number with a few significant bits, so that what depends on it is cheap to write down exactly."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(mantissa * _SHORT), exponent) / _SHORT

@@ -1,0 +1,102 @@
+r"""The composition that a certificate is about, and the comparison its claim comes down to.
+
+Each mechanism is a leaky randomized response: with probability δ_i everything leaks, else its loss is ±ε_i with
+P(+ε_i) = e^{ε_i}/(1+e^{ε_i}).  With L the sum of the losses and F(y) = E(1 - e^{y-L})_+,
+
+    δ(y) = 1 - (1 - F(y)) \prod(1 - δ_i),        so   δ(y) <= δ   if and only if   F(y) <= t,
+    t(δ) = 1 - (1 - δ) / \prod(1 - δ_i).
+
+F is continuous, non-increasing, positive and strictly decreasing for y < Σε_i, and zero from there on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from flint import arb, fmpz
+
+from optcomp.checker.balls import Exact, ball, exact_sum, working
+from optcomp.checker.document import Group
+
+_EXACT_BITS = 2_000_000
+_BITS = 256
+_MOST_BITS = 1 << 13
+
+
+class Coin(NamedTuple):
+    """`copies` losses of plus or minus `size`."""
+
+    size: Exact
+    copies: int
+
+
+class Range(NamedTuple):
+    """Two balls: F(y) is at least what `low` and at most what `high` stands for."""
+
+    low: arb
+    high: arb
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Coins of distinct positive sizes, the smallest first, and the distinct positive leaks."""
+
+    coins: tuple[Coin, ...]
+    leaks: tuple[tuple[Exact, int], ...]
+
+    @classmethod
+    def of(cls, groups: Sequence[Group]) -> Instance:
+        """The composition of these mechanisms."""
+        sizes: dict[Exact, int] = {}
+        leaks: dict[Exact, int] = {}
+        for eps, delta, copies in groups:
+            if eps:
+                sizes[eps] = sizes.get(eps, 0) + copies
+            if delta:
+                leaks[delta] = leaks.get(delta, 0) + copies
+        return cls(tuple(Coin(*coin) for coin in sorted(sizes.items())), tuple(sorted(leaks.items())))
+
+    @cached_property
+    def total(self) -> Fraction:
+        """Σε_i, exactly."""
+        return exact_sum(self.coins)
+
+    def target(self, delta: Exact, bits: int) -> arb:
+        """t(δ) to about `bits` bits; exactly zero where that can be seen; a ball around zero where it cannot."""
+        if not self.leaks:
+            with working(bits):
+                return ball(delta)
+        precision = max(bits, _BITS)
+        while True:
+            with working(precision):
+                kept = arb(0)
+                for leak, copies in self.leaks:
+                    kept += copies * (-ball(leak)).log1p()
+                t = -((-ball(delta)).log1p() - kept).expm1()
+            if t < 0 or (t > 0 and t.rel_accuracy_bits() >= bits - 20) or precision >= _MOST_BITS:
+                return t
+            if not t > 0 and self._leaks_exactly(delta):
+                return arb(0)
+            precision *= 2
+
+    def _leaks_exactly(self, delta: Exact) -> bool:
+        r"""Whether 1 - δ = \prod(1 - δ_i), by exact arithmetic, where the product is not too long."""
+        ratios = [(leak.as_integer_ratio(), copies) for leak, copies in self.leaks]
+        if sum(bottom.bit_length() * copies for (_, bottom), copies in ratios) > _EXACT_BITS:
+            return False
+        top, bottom = delta.as_integer_ratio()
+        kept = _product([fmpz(under - over) ** copies for (over, under), copies in ratios])
+        whole = _product([fmpz(under) ** copies for (_, under), copies in ratios])
+        return bool(kept * bottom == whole * (bottom - top))
+
+
+def _product(factors: list[fmpz]) -> fmpz:
+    """The product of long integers, in pairs."""
+    while len(factors) > 1:
+        factors = [math.prod(factors[place : place + 2], start=fmpz(1)) for place in range(0, len(factors), 2)]
+    return factors[0]

@@ -1,0 +1,154 @@
+"""`check`: is a certificate's claim true?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from flint import arb
+
+from optcomp.checker.balls import Exact
+from optcomp.checker.contour import Tell
+from optcomp.checker.document import Claim, Group, Mismatch, read
+from optcomp.checker.instance import Instance
+from optcomp.checker.prove import End, decide
+from optcomp.errors import InvalidInput
+
+Status = Literal["proved", "false", "undecided", "mismatch", "malformed"]
+_EFFORT = 200.0
+_LEAST_BITS = 128
+_MOST_BITS = 1 << 19
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a check: `proved`, and the reason; `status` tells a false claim from an undecided one."""
+
+    proved: bool
+    status: Status
+    reason: str
+    quantity: str = ""
+    lower: Exact | None = None
+    upper: Exact | None = None
+    given: Exact | None = None
+    count: int = 0
+    steps: tuple[str, ...] = ()
+    """By which argument the lower and the upper end were decided."""
+
+
+def check(
+    document: Mapping[str, object],
+    groups: Sequence[Group] | None = None,
+    *,
+    effort: float = _EFFORT,
+    tell: Tell | None = None,
+) -> Verdict:
+    """Re-prove the claim of a certificate in ball arithmetic, believing nothing that it says about how it was found.
+
+    `groups` are its mechanisms (ε, δ, copies), needed where the certificate holds only their digest.  `effort` is about
+    the number of seconds that one attempt may take; `tell` is called with what is being done and the share done.
+    """
+    try:
+        claim = read(document, groups)
+    except InvalidInput as error:
+        return Verdict(False, "malformed", str(error))
+    except Mismatch as error:
+        return Verdict(False, "mismatch", str(error))
+    instance = Instance.of(claim.groups)
+    bits = _bits(claim)
+    ends = _ends(instance, claim, bits)
+    decide(instance, [end for end in ends if end.holds is None and end.t > 0], bits, effort, tell or _ignore)
+    return _verdict(claim, ends)
+
+
+def _ignore(what: str, share: float) -> None:
+    """Nobody is looking."""
+
+
+def _bits(claim: Claim) -> int:
+    """Enough to tell the two ends apart."""
+    lower, upper = claim.lower, claim.upper
+    if lower is None or upper is None or lower == upper:
+        return _LEAST_BITS
+    ratio = Fraction(upper) / (Fraction(upper) - Fraction(lower))
+    return min(max(_LEAST_BITS, math.ceil(ratio).bit_length() + 80), _MOST_BITS)
+
+
+def _ends(instance: Instance, claim: Claim, bits: int) -> list[End]:
+    """The claim as inequalities about F; those that need no value of F are decided here."""
+    if claim.quantity == "epsilon":
+        t = instance.target(claim.given, bits)
+        return [_epsilon_end(instance, "lower", claim.lower, t), _epsilon_end(instance, "upper", claim.upper, t)]
+    return [
+        _delta_end(instance, "lower", claim.given, claim.lower, bits),
+        _delta_end(instance, "upper", claim.given, claim.upper, bits),
+    ]
+
+
+def _epsilon_end(instance: Instance, side: Literal["lower", "upper"], end: Exact | None, t: arb) -> End:
+    """lower <= OptComp <= upper, where OptComp is the least y >= 0 with F(y) <= t, infinite if t < 0."""
+    if end is None:  # at most infinity is always true; at least infinity means that no y is possible
+        holds = True if side == "upper" or t < 0 else False if t >= 0 else None
+        return End(side, Fraction(0), t, holds, "infinity")
+    y = Fraction(end)
+    found = End(side, y, t)
+    if side == "lower" and y <= 0:
+        found.holds, found.how = True, "ε is not negative"
+    elif y < 0:
+        found.holds, found.how = False, "ε is not negative"
+    elif t < 0:
+        found.holds, found.how = side == "lower", "no ε is possible"
+    elif t.is_zero() or (y >= instance.total and t > 0):
+        # F(y) = 0 exactly from the sum on; with t = 0 the least possible y is the sum
+        at_sum = y <= instance.total if t.is_zero() else False
+        found.holds, found.how = at_sum if side == "lower" else y >= instance.total, "the sum of all ε"
+    return found
+
+
+def _delta_end(instance: Instance, side: Literal["lower", "upper"], given: Exact, end: Exact | None, bits: int) -> End:
+    """lower <= δ(y) <= upper at the given y; δ(y) lies in [0, 1)."""
+    y = Fraction(given)
+    if end is None or end >= 1:
+        return End(side, y, arb(1), side == "upper", "δ is below 1")
+    if end < 0:
+        return End(side, y, arb(0), side == "lower", "δ is not negative")
+    t = instance.target(end, bits)
+    found = End(side, y, t)
+    nothing = y >= instance.total
+    if side == "lower" and (end == 0 or t <= 0):
+        found.holds, found.how = True, "the leaks alone"
+    elif side == "upper" and t < 0:
+        found.holds, found.how = False, "the leaks alone"
+    elif t.is_zero() or (nothing and t > 0):
+        found.holds, found.how = side == "upper" and nothing, "the sum of all ε"
+    return found
+
+
+def _verdict(claim: Claim, ends: Sequence[End]) -> Verdict:
+    false = [end for end in ends if end.holds is False]
+    undecided = [end.side for end in ends if end.holds is None]
+    status: Status = "false" if false else "undecided" if undecided else "proved"
+    if false:
+        symbol = "ε" if claim.quantity == "epsilon" else "δ"
+        reason = "; ".join(
+            f"{end.side}: the optimal {symbol} is proved to be {'smaller' if end.side == 'lower' else 'larger'}"
+            for end in false
+        )
+    elif undecided:
+        reason = f"not decided within the effort allowed: {' and '.join(undecided)}"
+    else:
+        reason = f"lower end by {ends[0].how}; upper end by {ends[1].how}"
+    return Verdict(
+        status == "proved",
+        status,
+        reason,
+        claim.quantity,
+        claim.lower,
+        claim.upper,
+        claim.given,
+        claim.count,
+        tuple(end.how for end in ends),
+    )

@@ -1,0 +1,129 @@
+"""The command `verify`: prove a certificate's claim again, independently of whoever made it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from optcomp.cli import options
+from optcomp.cli.failures import Refused, one_line
+from optcomp.cli.files import text_of
+from optcomp.cli.options import gathered
+from optcomp.cli.progress import working
+from optcomp.composition.reading import read_parts
+
+if TYPE_CHECKING:
+    from optcomp.checker import Exact, Verdict
+
+NOT_PROVED = 1
+"""The exit code for a claim that is false, undecided, or not understood."""
+
+_Certificate = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="The certificate, a JSON file; - is standard input.", show_default=False),
+]
+_From = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="The mechanisms, where the certificate holds only their digest: CSV, JSON or YAML as for compose. "
+        "May be repeated.",
+        show_default=False,
+    ),
+]
+
+
+def verify(
+    certificate: _Certificate,
+    files: _From = None,
+    format: options.FileFormat = None,
+    as_json: options.PlainJson = False,
+) -> None:
+    """Prove a certificate's claim again in ball arithmetic, with code that shares nothing with what made it.
+
+    Exit code 0 if the claim is proved; 1 if it is false, not decided, or not understood.
+
+    optcomp verify certificate.json
+
+    optcomp verify certificate.json --from release.csv
+    """
+    if certificate == "-" and "-" in (files or ()):
+        raise Refused("--from: standard input can be read only once")
+    name = "standard input" if certificate == "-" else certificate
+    verdict = _checked(_document(text_of(certificate, name)), files, format)
+    _show(verdict, name, as_json)
+    if not verdict.proved:
+        raise typer.Exit(NOT_PROVED)
+
+
+def _document(text: str) -> Mapping[str, object] | str:
+    """The JSON object in a text, or what is wrong with it."""
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno}: is not JSON: {error.msg}"
+    except (ValueError, RecursionError):
+        return "is not JSON that can be read"
+    return document if isinstance(document, dict) else "certificate: must be a JSON object"
+
+
+def _checked(document: Mapping[str, object] | str, files: list[str] | None, format: str | None) -> Verdict:
+    """The verdict; decimals of a file count as written or, if that is what the certificate is about, as doubles."""
+    from optcomp.checker import Verdict, check
+
+    if isinstance(document, str):
+        return Verdict(False, "malformed", document)
+    groups: list[tuple[Exact, Exact, int]] | None = None
+    if files:
+        groups = [(eps, delta, copies) for eps, delta, copies in read_parts(gathered(None, files, format)).groups]
+    with working("verifying", follow=False) as tell:
+        verdict = check(document, groups, tell=tell)
+        if verdict.status == "mismatch" and groups:
+            doubles = [(float(eps), float(delta), copies) for eps, delta, copies in groups]
+            again = check(document, doubles, tell=tell)
+            verdict = verdict if again.status == "mismatch" else again
+    return verdict
+
+
+def _show(verdict: Verdict, name: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_view(verdict), indent=2, ensure_ascii=True))
+    elif verdict.status == "malformed":
+        print(f"optcomp: {one_line(f'{name}: {verdict.reason}')}", file=sys.stderr, flush=True)
+    elif verdict.status == "mismatch":
+        print(f"rejected: {verdict.reason}")
+    else:
+        words = {"proved": "proved", "false": "rejected", "undecided": "not decided"}
+        print(f"{words[verdict.status]}: {_claim(verdict)}")
+        print(verdict.reason)
+
+
+def _claim(verdict: Verdict) -> str:
+    """The claim as people read it."""
+    symbol, other = ("ε", "δ") if verdict.quantity == "epsilon" else ("δ", "ε")
+    lower, upper = (_short(end) for end in (verdict.lower, verdict.upper))
+    noun = "mechanism" if verdict.count == 1 else "mechanisms"
+    return f"{lower} ≤ {symbol} ≤ {upper} at {other} = {_short(verdict.given)}, {verdict.count} {noun}"
+
+
+def _short(end: Exact | None) -> str:
+    """A number as a double shows it; the claim itself is about its exact value."""
+    try:
+        return "∞" if end is None else repr(float(end))
+    except OverflowError:
+        return "a number beyond doubles"
+
+
+def _view(verdict: Verdict) -> dict[str, object]:
+    return {
+        "proved": verdict.proved,
+        "status": verdict.status,
+        "reason": verdict.reason,
+        "count": verdict.count,
+        "steps": list(verdict.steps),
+    }

@@ -1,0 +1,233 @@
+"""The certified answers: the root of the excess, and the excess at a place, each between two numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from optcomp.numerics.blocked import U
+from optcomp.numerics.contour.coins import Coins
+from optcomp.numerics.contour.gather import gather
+from optcomp.numerics.contour.integral import Integral, Means, Nodes, Sides, means
+from optcomp.numerics.contour.plan import Plan, Saddle, make_plan, saddle_at, saddle_for
+from optcomp.numerics.contour.points import Compressed
+
+_ROUNDS = 4
+_FEW = 300
+_ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 1e8
+_FIRST = 2048
+_AIM = 0.75
+"""The share of the wanted width that goes to the smoothing."""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """lower <= the answer <= upper, and the free choices that gave it; `capped` if work ended before the aim."""
+
+    lower: float
+    upper: float
+    plan: Plan
+    nodes: int
+    capped: bool
+
+    def meet(self, other: Bracket) -> Bracket:
+        """Both brackets hold, so their intersection does."""
+        return replace(self, lower=max(self.lower, other.lower), upper=min(self.upper, other.upper))
+
+
+@dataclass(frozen=True)
+class Target:
+    """t and 1 - t as logs between two floats."""
+
+    log_t: tuple[float, float]
+    log_rest: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """One quadrature with what it was made from."""
+
+    integral: Integral
+    nodes: Nodes
+    log_means: Means
+    total: float
+    capped: bool
+    work: float = 0.0
+
+
+def anchor(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Anchor:
+    """Compute a plan."""
+    log_means = means(compressed, plan)
+    gathered = gather(coins, compressed, plan, work)
+    integral = Integral(gathered.plan, gathered.nodes, log_means)
+    return Anchor(integral, gathered.nodes, log_means, coins.total, gathered.capped, gathered.work)
+
+
+def excess_root(coins: Coins, target: Target, rtol: float, work: float) -> tuple[Bracket, Anchor]:
+    """The y >= 0 with E(1 - e^{y-L})_+ = t, or 0 if the excess is at most t everywhere."""
+    compressed = Compressed(coins)
+    saddle = saddle_for(coins, sum(target.log_t) / 2, sum(target.log_rest) / 2)
+    if coins.count < _FEW or saddle.y < 1e-2 * coins.total:
+        saddle = _settled(coins, compressed, saddle, target)
+    best: Bracket | None = None
+    aim = rtol if saddle.y else _ROUGH
+    for _ in range(_ROUNDS):
+        scale = saddle.y or 1e-3 * coins.total
+        smoothing = _AIM * aim * scale / (1 + saddle.tilt)
+        made = anchor(coins, compressed, make_plan(coins, saddle, smoothing, aim * scale * abs(saddle.tilt)), work)
+        found = root(made, target)
+        before, best = best, found if best is None else found.meet(best)
+        width = best.upper - best.lower
+        work -= made.work
+        if width <= rtol * best.upper or made.capped or work < made.work:
+            break
+        if before is not None and saddle.y and width > 0.6 * (before.upper - before.lower):
+            break  # what is left is round-off
+        y = 0.5 * (found.lower + found.upper)
+        if width < 0.5 * best.upper and abs(y - saddle.y) > 0.02 * (saddle.y + 1 / abs(saddle.tilt)):
+            saddle = _aimed(coins, y, target)
+        else:
+            aim *= min(max(0.5 * rtol * best.upper / width, 0.01), 0.5)
+    assert best is not None
+    return best, made
+
+
+def _aimed(coins: Coins, y: float, target: Target) -> Saddle:
+    """The saddle at y, where H is known to be about what is wanted."""
+    saddle = saddle_at(coins, y)
+    return replace(saddle, log_h=sum(target.log_t if saddle.excess else target.log_rest) / 2)
+
+
+def _settled(coins: Coins, compressed: Compressed, saddle: Saddle, target: Target) -> Saddle:
+    """A better start where the saddle point is not to be trusted: rough quadratures, each centred at the last guess."""
+    low, high, y = 0.0, coins.total, saddle.y
+    for _ in range(_ROUGH_ROUNDS):
+        here = saddle_at(coins, y)
+        smoothing = _ROUGH * max(y, 1e-3 * coins.total) / (1 + here.tilt)
+        made = anchor(coins, compressed, make_plan(coins, here, smoothing, _ROUGH), _ROUGH_WORK)
+        sides = made.integral.sides(y)
+        if not math.isfinite(sides.middle) or not sides.slope:
+            break
+        missing = sum(target.log_t if here.excess else target.log_rest) / 2 - sides.middle
+        low, high = (y, high) if (missing < 0) == here.excess else (low, y)
+        after = y + missing / sides.slope
+        if not low < after < high:
+            after = 0.5 * (low + high) if high - low > 1e-9 * coins.total else low
+        close = abs(after - y) <= 1e-3 * min(y, 1 / abs(here.tilt)) or after < 1e-8 * coins.total
+        y = after
+        if close:
+            break
+    return _aimed(coins, y if y > 1e-8 * coins.total else 0.0, target)
+
+
+def root(made: Anchor, target: Target) -> Bracket:
+    """Newton to about the root, with the first nodes and then with all; then each end outwards until it is proved."""
+    integral, plan = made.integral, made.integral.plan
+    goal = sum(target.log_t if plan.excess else target.log_rest) / 2
+    y = plan.y
+    if made.nodes.theta.size > 2 * _FIRST:
+        y = _newton(lambda place: integral.middle(place, _FIRST), y, goal, made.total, plan)
+    sides = integral.sides(y)
+    known = {y: sides}
+
+    def look(place: float) -> tuple[float, float]:
+        known[place] = known.get(place) or integral.sides(place)
+        return known[place].middle, known[place].slope
+
+    y = _newton(look, y, goal, made.total, plan)
+    sides = known.get(y) or integral.sides(y)
+    below = _outwards(y, sides, -1, integral, _below(plan, target), 0.0)
+    above = _outwards(y, sides, +1, integral, _above(plan, target), made.total)
+    return Bracket(below, above, plan, made.nodes.theta.size, made.capped)
+
+
+def _newton(look: Callable[[float], tuple[float, float]], y: float, goal: float, total: float, plan: Plan) -> float:
+    """About where log H reaches the goal; kept between the last two signs."""
+    low, high = 0.0, total
+    for _ in range(80):
+        middle, slope = look(y)
+        low, high = (y, high) if (middle > goal) == plan.excess else (low, y)
+        after = y + (goal - middle) / slope if math.isfinite(middle) and slope else math.nan
+        if not low <= after <= high:
+            after = 0.5 * (low + high)
+        close = abs(after - y) <= 1e-14 * y + 1e-3 * plan.smoothing
+        y = after
+        if close:
+            break
+    return y
+
+
+def _above(plan: Plan, target: Target) -> Callable[[Sides], float]:
+    """By how much (in log H) F(y) <= t is proved: negative if it is not."""
+    if plan.excess:
+        return lambda sides: target.log_t[0] - sides.most
+    return lambda sides: sides.least - target.log_rest[1]
+
+
+def _below(plan: Plan, target: Target) -> Callable[[Sides], float]:
+    """By how much F(y) >= t is proved."""
+    if plan.excess:
+        return lambda sides: sides.least - target.log_t[1]
+    return lambda sides: target.log_rest[0] - sides.most
+
+
+def _outwards(
+    y: float, sides: Sides, direction: int, integral: Integral, margin: Callable[[Sides], float], end: float
+) -> float:
+    """The nearest place in a direction where the margin is proved; the end of the range if none is found."""
+    step = 0.0
+    least = max(4e-16 * abs(y), 0.1 * integral.plan.smoothing)
+    for _ in range(60):
+        missing = -margin(sides)
+        if missing <= 0:
+            return y
+        newton = missing / abs(sides.slope) if sides.slope and math.isfinite(missing) else 0.0
+        step = max(1.05 * newton, 2 * step if newton == 0 else 0.25 * step, least)
+        y += direction * step
+        if (end - y) * direction <= 0:
+            return end
+        sides = integral.sides(y)
+    return end
+
+
+def excess_at(coins: Coins, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:
+    """log E(1 - e^{y-L})_+ between two floats."""
+    compressed = Compressed(coins)
+    saddle = saddle_at(coins, y)
+    best: Bracket | None = None
+    aim = rtol
+    for _ in range(_ROUNDS):
+        made = anchor(coins, compressed, make_plan(coins, saddle, *_excess_aim(saddle, aim)), work)
+        found = excess(made, y)
+        best = found if best is None else found.meet(best)
+        width = -math.expm1(best.lower - best.upper)
+        work -= made.work
+        if width <= rtol or made.capped or work < made.work:
+            break
+        middle = made.integral.sides(y).middle
+        if math.isfinite(middle):
+            saddle = replace(saddle, log_h=min(middle, -1e-300))
+        aim *= min(max(0.5 * rtol / width, 0.01), 0.5)
+    assert best is not None
+    return best, made
+
+
+def excess(made: Anchor, y: float) -> Bracket:
+    """log E(1 - e^{y-L})_+ between two floats, from one quadrature."""
+    sides, plan = made.integral.sides(y), made.integral.plan
+    low, high = (sides.least, sides.most) if plan.excess else (_log_rest(sides.most), _log_rest(sides.least))
+    slack = 8 * U * (1 + abs(low)), 8 * U * (1 + abs(high))
+    return Bracket(low - slack[0], min(high + slack[1], 0.0), plan, made.nodes.theta.size, made.capped)
+
+
+def _excess_aim(saddle: Saddle, rtol: float) -> tuple[float, float]:
+    """Smoothing and relative error of H for a relative error of F."""
+    ratio = 1.0 if saddle.excess else -math.expm1(saddle.log_h) / math.exp(saddle.log_h)
+    c = abs(saddle.tilt)
+    return _AIM * rtol * ratio / (c * (1 + saddle.tilt)), rtol * ratio
+
+
+def _log_rest(log_h: float) -> float:
+    """log(1 - e^log_h), within a few u of 1 + itself; -inf if nothing is left."""
+    return math.log(-math.expm1(log_h)) if log_h < 0 else -math.inf

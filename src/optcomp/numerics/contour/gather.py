@@ -1,0 +1,186 @@
+"""From a plan to node values: the bulk, the sieve, and φ at what the sieve leaves, within a cap on the work."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.contour.coins import Coins, dot
+from optcomp.numerics.contour.integral import BATCH, Nodes
+from optcomp.numerics.contour.plan import Plan
+from optcomp.numerics.contour.points import Compressed, Points, lone_points
+from optcomp.numerics.contour.products import BLOCK_NODES, block_products, product_error
+from optcomp.numerics.contour.sieve import Ints, Skipped, sieve
+
+_POINT, _FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 400.0, 20.0
+"""Rough costs in nanoseconds: a log-sum point, a factor of a product, a node in the sums, a step of the sieve."""
+_CHUNK = 1 << 17
+MOST_NODES = 3_000_000
+"""About half a gigabyte."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Node values for a plan; `capped` when the work cap made the smoothing coarser than planned."""
+
+    plan: Plan
+    nodes: Nodes
+    capped: bool
+    work: float
+
+
+def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gathered:
+    """φ wherever it matters, spending about `work` nanoseconds at most."""
+    reach = _reach(plan)
+    last = math.ceil(min(reach / math.sqrt(plan.smoothing) / plan.step, 2.0**52))
+    theta, real, imag, error, settled = _bulk(coins, compressed, plan, last)
+    kept = [(theta, real, imag, error)]
+    near = far = spent = 0.0
+    capped = False
+    if theta.size <= last:
+        skipped = _skip(coins, plan, theta.size, last, settled, 0.5 * work / _COMPARISON)
+        near, far = (plan.step / math.pi) * skipped.near, (plan.step / math.pi) * skipped.far
+        direct = _prefer_products(coins, compressed, plan, skipped)
+        cost = _NODE + (_factors(coins) * _FACTOR if direct else compressed.size(last * plan.step) * _POINT)
+        allowed = min(max(int(work / cost), 4096), MOST_NODES)
+        spent = skipped.work * _COMPARISON + min(skipped.nodes, allowed) * cost
+        if skipped.nodes > allowed:
+            skipped, last = _cut(skipped, allowed)
+            plan, capped = replace(plan, smoothing=(reach / (last * plan.step)) ** 2), True
+        kept.append(_survivors(coins, compressed, plan, skipped, direct))
+    cut = _truncation(plan, last * plan.step)
+    joined = [np.concatenate(column) for column in zip(*kept, strict=True)]
+    nodes = Nodes(joined[0], joined[1], joined[2], joined[3], near + cut[0], far + cut[1])
+    return Gathered(plan, nodes, capped, spent)
+
+
+def _reach(plan: Plan) -> float:
+    """w times the largest θ, so that the rest is a share of the tolerance."""
+    w = math.sqrt(plan.smoothing)
+    reach = 2.0
+    while math.exp(-(reach**2) / 2) * w * (reach**-3 + 1 / reach) / math.pi > plan.share and reach < 12:
+        reach += 0.1
+    return reach
+
+
+def _truncation(plan: Plan, top: float) -> tuple[float, float]:
+    """Bounds on the sums beyond θ = top, |φ| <= 1: integrals of e^{-w²θ²/2}/θ² and e^{-w²θ²/2}, over π."""
+    w2 = plan.smoothing
+    rest = 1.0001 * math.exp(-0.5 * w2 * top * top) / (math.pi * w2 * top)
+    return rest / top**2, rest
+
+
+def _bulk(coins: Coins, compressed: Compressed, plan: Plan, last: int) -> tuple[Floats, Floats, Floats, Floats, bool]:
+    """The first nodes, until |φ| is negligible or the coins start to turn around; whether it became negligible."""
+    turning = max(int(1.0 / (float(coins.x[-1]) * plan.step)), 1)
+    columns: list[tuple[Floats, Floats, Floats, Floats]] = []
+    start, settled = 0, False
+    while start <= last and not settled and (start < turning or start == 0):
+        stop = min(start + BATCH, last + 1)
+        theta = plan.step * np.arange(start, stop, dtype=np.float64)
+        columns.append((theta, *_by_logs(coins, compressed.at(math.hypot(plan.tilt + 0.5, theta[-1])), plan, theta)))
+        top = float(theta[-1])
+        size = math.hypot(columns[-1][1][-1], columns[-1][2][-1])
+        settled = size * (1 / top + top * plan.smoothing) < plan.share / 60
+        start = stop
+    theta, real, imag, error = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return theta, real, imag, error, settled
+
+
+def _skip(coins: Coins, plan: Plan, first: int, last: int, settled: bool, most: float) -> Skipped:
+    """Sieve where the coins together can make |φ| small enough, keep all nodes where they cannot."""
+    x, m = coins.proxies
+    e = np.exp(-2 * x * (plan.tilt + 0.5))
+    typical = float(dot(np.log1p(e), m))  # minus the mean of log|φ| over all θ
+    start = first
+    if not settled:
+        enough = math.exp(min(-1.15 * typical - math.log(plan.share / 60 * plan.step + 1e-300), 600.0))
+        start = min(max(first, int(min(enough / 4, 1e15))), last + 1)
+    if start > last:
+        return Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0)
+    fill = max(1, min(64, int(4600 / _factors(coins))))
+    found = sieve(coins, plan.tilt, plan.step, start, last, plan.share, plan.smoothing, fill, most)
+    if start == first:
+        return found
+    starts, stops = np.insert(found.starts, 0, first), np.insert(found.stops, 0, start)
+    return Skipped(starts, stops, found.near, found.far, found.work)
+
+
+def _factors(coins: Coins) -> float:
+    """How many complex factors one value of a product costs."""
+    return float((1 + 2 * np.log2(coins.m)).sum())
+
+
+def _prefer_products(coins: Coins, compressed: Compressed, plan: Plan, skipped: Skipped) -> bool:
+    nodes = skipped.nodes
+    if nodes == 0:
+        return False
+    top = float(skipped.stops[-1]) * plan.step
+    logs = nodes * _POINT * compressed.size(math.hypot(plan.tilt + 0.5, top))
+    return _blocks(skipped).size * BLOCK_NODES * _FACTOR * _factors(coins) < logs and coins.count < 1e9
+
+
+def _blocks(skipped: Skipped) -> Ints:
+    """The blocks of nodes that hold any that is left."""
+    first, final = skipped.starts // BLOCK_NODES, (skipped.stops - 1) // BLOCK_NODES
+    marks = np.zeros(int(final[-1]) - int(first[0]) + 2, dtype=np.int64)
+    np.add.at(marks, first - first[0], 1)
+    np.add.at(marks, final - first[0] + 1, -1)
+    return np.flatnonzero(np.cumsum(marks)).astype(np.int64) + int(first[0])
+
+
+def _cut(skipped: Skipped, allowed: int) -> tuple[Skipped, int]:
+    """The first nodes that are allowed, and the last one of them."""
+    sizes = np.cumsum(skipped.stops - skipped.starts)
+    keep = int(np.searchsorted(sizes, allowed, side="left")) + 1
+    starts, stops = skipped.starts[:keep].copy(), skipped.stops[:keep].copy()
+    stops[-1] -= max(int(sizes[keep - 1]) - allowed, 0)
+    return replace(skipped, starts=starts, stops=stops), int(stops[-1]) - 1
+
+
+def _survivors(
+    coins: Coins, compressed: Compressed, plan: Plan, skipped: Skipped, direct: bool
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """φ at the nodes that are left."""
+    sizes = skipped.stops - skipped.starts
+    index = np.repeat(skipped.starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes) + np.arange(sizes.sum())
+    theta = plan.step * index.astype(np.float64)
+    if direct:
+        real, imag, error = _by_products(coins, plan, index)
+        return theta, real, imag, error
+    octave = np.floor(np.log2(np.maximum(theta, 1e-300)))
+    columns = []
+    for value in np.unique(octave):
+        chosen = theta[octave == value]
+        columns.append(_by_logs(coins, compressed.at(math.hypot(plan.tilt + 0.5, chosen[-1])), plan, chosen))
+    if not columns:
+        return theta, theta, theta, theta
+    real, imag, error = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return theta, real, imag, error
+
+
+def _by_products(coins: Coins, plan: Plan, index: Ints) -> tuple[Floats, Floats, Floats]:
+    blocks = np.unique(index // BLOCK_NODES)
+    values = block_products(coins, plan.tilt, plan.step, blocks)
+    chosen = values[np.searchsorted(blocks, index // BLOCK_NODES), index % BLOCK_NODES]
+    return chosen.real, chosen.imag, product_error(coins, plan.step * index.astype(np.float64))
+
+
+def _by_logs(coins: Coins, summed: Points, plan: Plan, theta: Floats) -> tuple[Floats, Floats, Floats]:
+    """φ from log-sums; nodes that the bins cannot serve one coin at a time, and the last ones as products."""
+    rows = max(_CHUNK // max(summed.size, 1), 1)
+    parts = [summed.log_phi(plan.tilt, theta[i : i + rows]) for i in range(0, theta.size, rows)]
+    logs, angles, errors = (np.concatenate(column) for column in zip(*parts, strict=True))
+    wrong = np.flatnonzero(~(errors < 0.1))
+    if wrong.size and summed.x.size:
+        real, imag, error = _by_logs(coins, lone_points(coins), plan, theta[wrong])
+    elif wrong.size:
+        real, imag, error = _by_products(coins, plan, np.rint(theta[wrong] / plan.step).astype(np.int64))
+    size = np.exp(np.minimum(logs, 0.0))
+    columns = size * np.cos(angles), size * np.sin(angles), size * np.expm1(np.minimum(errors, 1.0)) + 30 * U * size
+    if wrong.size:
+        columns[0][wrong], columns[1][wrong], columns[2][wrong] = real, imag, error
+    return columns

@@ -1,0 +1,224 @@
+r"""Which nodes matter: whole ranges of θ on which |φ| is provably negligible are skipped.
+
+    |φ(θ)|² = \prod (1 - sech²(a_i) sin²(θ x_i))^{m_i},  a_i = x_i(c + 1/2)
+
+Every factor is at most one, so any partial product is a bound; and for all θ' within r of θ and x' within d of x
+
+    sin²(θ'x') >= sin²(max(0, dist(θx, πZ) - rx - (θ + r)d)),      sin(πz) >= z(3 - 4z²) on [0, 1/2].
+
+A range of θ uses coins of which a swing is longer than the range: the smallest first, neighbours merged into clusters
+with multiplicity.  What fails is split.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from optcomp.numerics.blocked import Floats
+from optcomp.numerics.contour.coins import Coins
+
+Ints = npt.NDArray[np.int64]
+
+_CLUSTERS = 96
+_CHUNK = 24
+_SPLIT = 4
+_RANGES = 1024
+_SLACK = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Skipped:
+    """The nodes left over, as ranges [start, stop), and the weight of the others: sums of |φ| bounds.
+
+    `near` is the sum over skipped nodes of the bound on |φ| e^{-w²θ²/2} / θ², `far` the same without the square.
+    """
+
+    starts: Ints
+    stops: Ints
+    near: float
+    far: float
+    work: float
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes are left."""
+        return int((self.stops - self.starts).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Clusters:
+    """One row per octave of θ: the most telling clusters of coins, in units of π; `edge` is x + half."""
+
+    x: Floats
+    half: Floats
+    edge: Floats
+    power: Floats
+    sech2: Floats
+    reach: Floats
+
+
+def sieve(
+    coins: Coins,
+    c: float,
+    step: float,
+    first: int,
+    last: int,
+    share: float,
+    smoothing: float,
+    fill: int,
+    most: float = math.inf,
+) -> Skipped:
+    """Skip nodes among first..last (included) at a total cost of at most `share`.
+
+    The cost of a node is |φ| e^{-w²θ²/2} (1/θ² + w²) step/π.  Ranges of at most `fill` nodes are not split further, and
+    none is after about `most` comparisons.
+    """
+    octaves = max(math.ceil(math.log2((last + 1) / first)), 1)
+    clusters = _clusters(coins, c, first * step * np.exp2(np.arange(1.0, octaves + 1.0)))
+    edges = np.unique(np.minimum(np.ceil(first * 2.0 ** np.arange(octaves + 1)), last + 1)).astype(np.int64)
+    starts, stops, row = _split(*_split(edges[:-1], edges[1:], np.arange(edges.size - 1)))
+    budget = share / octaves
+    left: list[tuple[Ints, Ints]] = []
+    near = far = work = 0.0
+    while starts.size:
+        theta = starts * step
+        fading = np.exp(-0.5 * smoothing * theta * theta)
+        weight = fading * (1 / theta**2 + smoothing) * (step / math.pi) * (stops - starts)
+        fraction = (stops - starts) / starts
+        needed = np.maximum(np.log(weight / (budget * fraction)), 0.0)
+        reached, cost = _bounds(clusters, row, starts, stops, step, needed)
+        work += cost
+        gone = reached >= needed
+        bound = np.exp(-reached[gone]) * ((stops - starts) * fading)[gone]
+        near += float((bound / theta[gone] ** 2).sum())
+        far += float(bound.sum())
+        ended = work + _SPLIT * _CHUNK * float((~gone).sum()) > most
+        small = ~gone & ((stops - starts <= fill) | ended)
+        left.append((starts[small], stops[small]))
+        again = ~gone & ~small
+        starts, stops, row = _split(starts[again], stops[again], row[again])
+    order = np.argsort(np.concatenate([pair[0] for pair in left]))
+    return Skipped(
+        np.concatenate([pair[0] for pair in left])[order],
+        np.concatenate([pair[1] for pair in left])[order],
+        1.0001 * near,
+        1.0001 * far,
+        work,
+    )
+
+
+def _split(starts: Ints, stops: Ints, row: Ints) -> tuple[Ints, Ints, Ints]:
+    edges = starts[:, np.newaxis] + (stops - starts)[:, np.newaxis] * np.arange(_SPLIT + 1) // _SPLIT
+    starts, stops, row = edges[:, :-1].ravel(), edges[:, 1:].ravel(), np.repeat(row, _SPLIT)
+    full = stops > starts
+    return starts[full], stops[full], row[full]
+
+
+def _bounds(
+    clusters: _Clusters, row: Ints, starts: Ints, stops: Ints, step: float, needed: Floats
+) -> tuple[Floats, float]:
+    """For each range a number b with |φ| <= e^-b on it, computed until it is enough or hopeless; and the work."""
+    middle = 0.5 * step * (starts + stops - 1).astype(np.float64)
+    radius = 0.5 * step * (stops - 1 - starts).astype(np.float64)
+    reached = np.zeros(starts.size)
+    work = 0.0
+    for first in range(0, starts.size, _RANGES):
+        block = slice(first, first + _RANGES)
+        work += _bound_block(clusters, row[block], middle[block], radius[block], needed[block], reached[block])
+    return reached, work
+
+
+def _bound_block(
+    clusters: _Clusters, row: Ints, middle: Floats, radius: Floats, needed: Floats, reached: Floats
+) -> float:
+    """Fill `reached` for a few ranges, a chunk of clusters at a time."""
+    live = np.flatnonzero(needed > 0)
+    work = 0.0
+    for chunk in range(0, _CLUSTERS, _CHUNK):
+        if not live.size:
+            break
+        columns = slice(chunk, chunk + _CHUNK)
+        at, around = middle[live, np.newaxis], radius[live, np.newaxis]
+        rows: Ints | slice = row[live]
+        if row[live[0]] == row[live[-1]]:
+            rows = slice(int(row[live[0]]), int(row[live[0]]) + 1)
+        x = clusters.x[rows, columns]
+        away = at * x
+        slack = np.rint(away)
+        away -= slack
+        np.abs(away, out=away)
+        np.multiply(at, clusters.half[rows, columns], out=slack)
+        away -= slack
+        np.multiply(around, clusters.edge[rows, columns], out=slack)
+        away -= slack
+        np.maximum(away, 0.0, out=away)
+        np.multiply(away, away, out=slack)
+        slack *= -4.0
+        slack += 3.0
+        away *= slack
+        away *= away
+        away *= clusters.sech2[rows, columns]
+        # -log(1-v)/2 = artanh(z) >= z + z³/3, z = v/(2-v)
+        np.subtract(2.0, away, out=slack)
+        away /= slack
+        np.multiply(away, away, out=slack)
+        slack *= 1 / 3
+        slack += 1.0
+        away *= slack
+        away *= clusters.power[rows, columns]
+        reached[live] += away.sum(axis=1) * (1 - _SLACK)
+        work += away.size
+        enough = reached[live] >= needed[live]
+        hopeless = reached[live] * (clusters.reach[row[live], chunk // _CHUNK] + 0.3) < needed[live]
+        live = live[~(enough | hopeless)]
+    return work
+
+
+def _clusters(coins: Coins, c: float, tops: Floats) -> _Clusters:
+    """For octaves of θ that end at `tops`: neighbouring coins merged, the most telling first."""
+    shape = tops.size, _CLUSTERS
+    x, half, power, sech2 = np.ones(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    low, high, copies = coins.x, coins.x, coins.m
+    for i in range(tops.size - 1, -1, -2):  # two octaves share their clusters
+        theta = float(tops[i])
+        edges = np.flatnonzero(np.diff(_key(low * theta), prepend=-math.inf))
+        if edges.size < low.size:
+            low, high = low[edges], high[np.append(edges[1:], low.size) - 1]
+            copies = np.add.reduceat(copies, edges)
+        mid = 0.5 * (low + high)
+        twice = 2 * high * (c + 0.5)
+        e = np.where(twice < 600, np.exp(-twice), 0.0)
+        still = 4 * e / (1 + e) ** 2
+        telling = copies * still * np.minimum(1, (0.5 * theta * mid) ** 2) / mid
+        best = _largest(telling, _CLUSTERS)
+        n = best.size
+        both = slice(max(i - 1, 0), i + 1)
+        x[both, :n], power[both, :n], sech2[both, :n] = mid[best] / math.pi, copies[best], still[best] * (1 - 1e-12)
+        half[both, :n] = 0.5 * (high - low)[best] / math.pi * (1 + 1e-9) + 2e-15 * mid[best]
+    gains = (power * (0.05 + sech2)).reshape(tops.size, -1, _CHUNK).sum(axis=2)
+    return _Clusters(x, half, (x + half) * (1 + 1e-15), power * (1 - 1e-15), sech2, _outlook(gains))
+
+
+def _key(swing: Floats) -> Floats:
+    """Clusters by θx: a tenth wide above one, a twentieth of θx wide below."""
+    return np.floor(np.where(swing > 1, (swing - 1) / 0.1, 20 * np.log(np.minimum(swing, 1.0))))
+
+
+def _outlook(gains: Floats) -> Floats:
+    """By which factor the sum could still grow after each chunk, for judging what is hopeless."""
+    done = np.cumsum(gains, axis=1)
+    return 2.0 * done[:, -1:] / np.maximum(done, 1e-300)
+
+
+def _largest(values: Floats, count: int) -> Ints:
+    """Indices of the largest values, largest first; ties by index, so the choice is always the same."""
+    if values.size > 4 * count:
+        bar = np.partition(values, values.size - count)[values.size - count]
+        chosen = np.flatnonzero(values >= bar)
+    else:
+        chosen = np.arange(values.size)
+    return chosen[np.argsort(-values[chosen], kind="stable")][:count]

@@ -1,0 +1,150 @@
+r"""OPT, the certified enclosure of optimal composition for any list: a smoothed contour integral.
+
+    lower <= OptComp <= upper,   both sides proved, rounding included; `docs/engine.md` has the proof
+
+The engine works on coins that are floats.  Where an ε_i is not one (or a count is beyond 2^53), the upper side is that
+of coins rounded up and the lower side that of coins rounded down: sound, because OptComp grows with every ε_i.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from flint import arb
+
+from optcomp.errors import NotAffordable
+from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.contour.bracket import Anchor, Bracket, Target, excess_at, excess_root
+from optcomp.numerics.contour.coins import Coins
+from optcomp.numerics.exact import Exact
+from optcomp.theorems import mv18_1_5
+from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.leaks import target, with_leaks
+from optcomp.theorems.parts import Parts
+
+ID = "OPT"
+METHOD = "contour"
+RTOL = 1e-9
+"""The relative width aimed at when none is demanded."""
+WORK = 2e9
+"""The work cap when no width is demanded, in elementary steps of about a nanosecond each."""
+PATIENT_WORK = 1e10
+"""The work cap for a demanded width."""
+CAPPED = "the work cap ended the computation before the width aimed at was reached"
+_BITS = 96
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The relative width to aim at, and how much work it may cost."""
+
+    rtol: float = RTOL
+    work: float = WORK
+
+    @classmethod
+    def of(cls, rtol: float | None) -> Effort:
+        """For a demanded width, or for none."""
+        return cls() if rtol is None else cls(max(rtol, 1e-14), PATIENT_WORK)
+
+
+def epsilon_at(parts: Parts, delta: Exact, rtol: float | None = None) -> Bound:
+    """OptComp between floats: in closed form where there is one, else by the contour integral."""
+    return answer("epsilon", parts, delta, rtol)[0]
+
+
+def delta_at(parts: Parts, epsilon: Exact, rtol: float | None = None) -> Bound:
+    """The optimal δ between floats: in closed form where there is one, else by the contour integral."""
+    return answer("delta", parts, epsilon, rtol)[0]
+
+
+def answer(
+    quantity: Quantity, parts: Parts, given: Exact, rtol: float | None = None, most_atoms: int = 0
+) -> tuple[Bound, Anchor | None]:
+    """A closed form, a list of at most that many atoms, or a contour integral with its quadrature."""
+    at_once = mv18_1_5.epsilon_at if quantity == "epsilon" else mv18_1_5.delta_at
+    try:
+        return at_once(parts, given, most_atoms), None
+    except NotAffordable:
+        by_contour = contour_epsilon if quantity == "epsilon" else contour_delta
+        return by_contour(parts, given, Effort.of(rtol))
+
+
+def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, Anchor]:
+    """OptComp by the contour integral, and the quadrature."""
+    goal = goal_for(target(parts, delta, _BITS))
+    with np.errstate(all="ignore"):
+        up, anchor = excess_root(coins_of(parts, +1), goal, effort.rtol, effort.work)
+        down = up if parts.exact_sizes else excess_root(coins_of(parts, -1), goal, effort.rtol, effort.work)[0]
+    return epsilon_bound(parts, delta, replace(up, lower=down.lower)), anchor
+
+
+def contour_delta(parts: Parts, epsilon: Exact, effort: Effort) -> tuple[Bound, Anchor]:
+    """The optimal δ by the contour integral, and the quadrature."""
+    with precision(_BITS):
+        y = float_down(ball(epsilon)), float_up(ball(epsilon))
+    with np.errstate(all="ignore"):
+        up, anchor = excess_at(coins_of(parts, +1), y[0], effort.rtol, effort.work)
+        same = parts.exact_sizes and y[0] == y[1]
+        down = up if same else excess_at(coins_of(parts, -1), y[1], effort.rtol, effort.work)[0]
+    return delta_bound(parts, epsilon, replace(up, lower=down.lower)), anchor
+
+
+def goal_for(t: arb) -> Target:
+    """log t and log(1 - t) between floats; refuses a t that may be negative."""
+    if not t > 0:
+        raise NotAffordable("deciding whether any ε works at this δ", math.inf, math.inf, "move δ a little up or down")
+    with precision(_BITS):
+        log_t, log_rest = t.log(), (-t).log1p() if t < 1 else arb.neg_inf()
+        return Target(
+            (float_down(log_t), float_up(log_t)),
+            (float_down(log_rest), float_up(log_rest)) if log_rest.is_finite() else (-math.inf, -math.inf),
+        )
+
+
+def coins_of(parts: Parts, direction: int) -> Coins:
+    """The coins as floats, smallest first; those that are not floats rounded in a direction."""
+    x, m = (column[::-1] for column in parts.sizes)
+    if not parts.exact_sizes:
+        x = np.nextafter(x, math.inf if direction > 0 else 0.0)
+        m = np.where(m < 2.0**53, m, np.nextafter(m, math.inf if direction > 0 else 0.0))
+        x, first = np.unique(x, return_index=True)
+        m = np.add.reduceat(m, first)
+    return Coins(np.ascontiguousarray(x), np.ascontiguousarray(m))
+
+
+def epsilon_bound(parts: Parts, delta: Exact, found: Bracket) -> Bound:
+    """A bracket for ε as a Bound, kept between zero and what basic composition proves."""
+    most = mv18_1_5.most("epsilon", parts, delta)
+    return bound("epsilon", delta, found, found.lower, min(found.upper, most), parts.count)
+
+
+def delta_bound(parts: Parts, epsilon: Exact, found: Bracket) -> Bound:
+    """A bracket for the log of the excess as a Bound on δ."""
+    with precision(_BITS):
+        most = exponential(found.upper).min(mv18_1_5.distance(parts))
+        lower, upper = float_down(with_leaks(parts, exponential(found.lower))), float_up(with_leaks(parts, most))
+    upper = min(upper, mv18_1_5.most("delta", parts, epsilon))
+    return bound("delta", epsilon, found, lower, upper, parts.count)
+
+
+def exponential(log: float) -> arb:
+    """e^log as a ball, 0 for minus infinity."""
+    return arb(0) if log == -math.inf else arb(log).exp()
+
+
+def bound(quantity: Quantity, given: Exact, found: Bracket, lower: float, upper: float, count: int) -> Bound:
+    """A bracket as a Bound, with the choices that led to it."""
+    plan = found.plan
+    return Bound(
+        quantity=quantity,
+        lower=max(lower, 0.0),
+        upper=upper,
+        given=given,
+        theorem=ID,
+        method=METHOD,
+        count=count,
+        notes=(CAPPED,) if found.capped else (),
+        choices={"tilt": plan.tilt, "step": plan.step, "smoothing": math.sqrt(plan.smoothing)},
+    )
