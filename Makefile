@@ -4,7 +4,7 @@ VENV := .venv
 PEERS := .venv-peers
 RUN := $(VENV)/bin
 
-.PHONY: setup demo test lint bench docs clean
+.PHONY: setup demo test campaign lint bench docs clean
 
 setup: $(VENV)/ready
 
@@ -25,6 +25,10 @@ lint: setup
 
 test: lint
 	$(RUN)/pytest
+
+# thousands of random instances against independent oracles; takes up to some hours on a busy machine
+campaign: setup
+	$(RUN)/python -m tests.campaign $(CAMPAIGN)
 
 docs: setup
 	$(RUN)/python docs/generate.py

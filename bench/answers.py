@@ -15,6 +15,15 @@ class Answer:
     epsilon: float
     lower: float | None = None
     how: str = ""
+    reached: bool = True
+    """Whether the accuracy asked for was reached."""
+
+    @property
+    def width(self) -> float | None:
+        """Relative width of the bracket, if there is one."""
+        if self.lower is None:
+            return None
+        return (self.epsilon - self.lower) / self.epsilon if self.epsilon else 0.0
 
 
 @dataclass(frozen=True)
@@ -39,3 +48,10 @@ class Outcome:
     """Too slow to be asked again about the same mechanisms."""
     hopeless: bool = False
     """Ran into the time limit: not asked about larger instances either."""
+    cpu: float | None = None
+    """Seconds of processor time, which other work on the machine hardly changes."""
+
+    @property
+    def width(self) -> float | None:
+        """That of the answer."""
+        return None if self.answer is None else self.answer.width

@@ -23,4 +23,4 @@ MURTAGH_VADHAN: tuple[Contender, ...] = (
         for contender in (ours.CONTENDERS[0], dp_accounting_peer.BEST, dp_accounting_peer.DEFAULT)
     ),
 )
-BY_NAME = {contender.name: contender for contender in (*HOMOGENEOUS, *MURTAGH_VADHAN)}
+BY_NAME = {contender.name: contender for contender in (*HOMOGENEOUS, *MURTAGH_VADHAN, ours.FINE, ours.FINEST)}

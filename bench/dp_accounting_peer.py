@@ -122,11 +122,12 @@ def _renyi_tuned(instance: Instance) -> Answer:
 
 DEFAULT = Contender("dp-accounting PLD default", _default)
 BEST = Contender("dp-accounting PLD best", lambda i: _doubled(i, BEST_TRUNCATION))
+UNTRUNCATED = Contender("dp-accounting PLD best, untruncated", lambda i: _doubled(i, 0.0))
 CONTENDERS = (
     DEFAULT,
     Contender("dp-accounting PLD dots 1e-4", _self_composed),
     BEST,
-    Contender("dp-accounting PLD best, untruncated", lambda i: _doubled(i, 0.0)),
+    UNTRUNCATED,
     Contender(
         "dp-accounting PLDAccountant",
         _pld_accountant,

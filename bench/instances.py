@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 SEED = 7
 DELTAS = (1e-6, 1e-9, 1e-20, 1e-300)
@@ -33,6 +35,13 @@ class Instance:
     @property
     def count(self) -> int:
         return sum(count for _, count in self.coins)
+
+    @cached_property
+    def items(self) -> npt.NDArray[np.float64] | dict[float, int]:
+        """As a user of optcomp would have them: an array, or a mapping to counts where there are any."""
+        if all(count == 1 for _, count in self.coins):
+            return np.array([eps for eps, _ in self.coins])
+        return dict(self.coins)
 
     @property
     def homogeneous(self) -> bool:

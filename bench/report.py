@@ -87,16 +87,28 @@ def show(made: Section, console: Console) -> None:
 
 
 def write(sections: Sequence[Section], path: Path) -> None:
-    """All tables as one Markdown file."""
-    lines = ["# Side by side", "", _machine(), "", READING, ""]
-    for made in sections:
-        lines += [f"## {made.title}", "", made.text, ""]
-        for caption, header, rows in made.tables:
-            lines += [f"**{caption}**", "", _line(header), _line(["---"] * len(header)), *map(_line, rows), ""]
-    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    """All tables as one Markdown file; sections that were not measured this time stay as they are."""
+    before = _split(path.read_text(encoding="utf-8")) if path.exists() else {}
+    texts = before | {made.title: _markdown(made) for made in sections}
+    head = "\n".join(["# Side by side", "", _machine(), "", READING])
+    path.write_text("\n\n".join([head, *texts.values()]) + "\n", encoding="utf-8")
 
 
-def _line(cells: Sequence[str]) -> str:
+def _split(text: str) -> dict[str, str]:
+    """The sections of a file by title."""
+    parts = [f"## {part}".strip() for part in text.split("\n## ")[1:]]
+    return {part.partition("\n")[0].removeprefix("## "): part for part in parts}
+
+
+def _markdown(made: Section) -> str:
+    lines = [f"## {made.title}", "", made.text, ""]
+    for caption, header, rows in made.tables:
+        lines += [f"**{caption}**", "", line(header), line(["---"] * len(header)), *map(line, rows), ""]
+    return "\n".join(lines).rstrip()
+
+
+def line(cells: Sequence[str]) -> str:
+    """A row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -106,9 +118,9 @@ def _machine() -> str:
 
 READING = """\
 Every contender is asked the same question in the same run, in a separate process with a limit on time and memory
-(60 s, 8 GB); imports are not timed. Times under 2 s are the median of three calls, longer ones a single call. *Excess*
-is relative to the truth: positive wastes privacy, negative claims more privacy than there is. *× ours* is the time
-divided by that of the first row.
+(60 s, 8 GB); imports are not timed. A time is the median of up to three calls within 2 s, or that of the only call.
+*Excess* is relative to the truth: positive wastes privacy, negative claims more privacy than there is. *× ours* is the
+time divided by that of the first row.
 
 - `optcomp auto` is the default; `kov`, `strong`, `advanced` and `basic` are its closed forms, whose time includes the
   lower side of the bracket.

@@ -53,7 +53,7 @@ class Row:
     def remarks(self) -> list[str]:
         answer = self.outcome.answer
         if answer is None:
-            return [_short(self.outcome.failure)]
+            return [short(self.outcome.failure)]
         remarks = [answer.how] if answer.how else []
         if math.isinf(answer.epsilon):
             remarks.append("no finite answer")
@@ -90,6 +90,6 @@ def number(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:.10g}"
 
 
-def _short(reason: str) -> str:
+def short(reason: str) -> str:
     first = " ".join(reason.split())
     return first if len(first) <= 90 else first[:87] + "…"

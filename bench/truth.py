@@ -8,7 +8,7 @@ from bench.answers import Answer
 from bench.instances import Instance
 from bench.references import Delta, binomial_holds, contour_root, halves, lattice
 
-_SLACK = 1e-9
+SLACK = 1e-9
 """Relative error allowed to references in floats."""
 
 
@@ -40,7 +40,7 @@ def find(instance: Instance, ours: Answer | None) -> Truth | None:
 
 def _from_reference(instance: Instance, ours: Answer | None) -> Truth:
     root = contour_root(instance)
-    truth = Truth(root * (1 - _SLACK), root * (1 + _SLACK), f"{root:.10g} by a contour integral")
+    truth = Truth(root * (1 - SLACK), root * (1 + SLACK), f"{root:.10g} by a contour integral")
     if ours is None or ours.lower is None:
         return truth
     inside = ours.lower <= truth.upper and ours.epsilon >= truth.lower
@@ -51,11 +51,11 @@ def _verdict(instance: Instance, lower: float, upper: float) -> str:
     if instance.check == "binomial":
         held, how = binomial_holds(instance, lower, upper), "binomial tails in ball arithmetic (a proof)"
     else:
-        held, how = _float_check(instance, lower, upper), f"{_NAMES[instance.check]} in floats (to {_SLACK:g})"
+        held, how = _float_check(instance, lower, upper), f"{_NAMES[instance.check]} in floats (to {SLACK:g})"
     text = "confirmed by" if held else "CONTRADICTED BY"
     return f"optcomp's bracket [{lower!r}, {upper!r}], {text} {how}"
 
 
 def _float_check(instance: Instance, lower: float, upper: float) -> bool:
     delta: Delta = lattice(instance) if instance.check == "lattice" else halves(instance)
-    return delta(lower * (1 - _SLACK)) > instance.delta > delta(upper * (1 + _SLACK))
+    return delta(lower * (1 - SLACK)) > instance.delta > delta(upper * (1 + SLACK))

@@ -177,8 +177,8 @@ def _by_name(
 def _with_lower(bound: Bound, parts: Parts, question: Question) -> Bound:
     """The same with a lower side at least that of the largest group of equal ε alone, beside all the leaks."""
     counts: dict[tuple[Exact, Exact], int] = {(0.0, delta): count for delta, count in parts.leaks}
-    if parts.coins:
-        eps, count = max(parts.coins, key=lambda coin: float(coin[0]) ** 2 * coin[1])
+    if parts.kinds:
+        eps, count = parts.heaviest
         counts[eps, 0.0] = count
     try:
         lower = _EXACT.answer(Parts.of(counts), question).lower

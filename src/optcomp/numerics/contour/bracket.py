@@ -223,7 +223,7 @@ def excess(made: Anchor, y: float) -> Bracket:
 
 def _excess_aim(saddle: Saddle, rtol: float) -> tuple[float, float]:
     """Smoothing and relative error of H for a relative error of F."""
-    ratio = 1.0 if saddle.excess else -math.expm1(saddle.log_h) / math.exp(saddle.log_h)
+    ratio = 1.0 if saddle.excess else -math.expm1(saddle.log_h) / math.exp(max(saddle.log_h, -600.0))
     c = abs(saddle.tilt)
     return _AIM * rtol * ratio / (c * (1 + saddle.tilt)), rtol * ratio
 

@@ -40,9 +40,14 @@ def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gat
     kept = [(theta, real, imag, error)]
     near = far = spent = 0.0
     capped = False
-    if theta.size <= last:
-        skipped = _skip(coins, plan, theta.size, last, settled, 0.5 * work / _COMPARISON)
-        near, far = (plan.step / math.pi) * skipped.near, (plan.step / math.pi) * skipped.far
+    first = theta.size
+    if settled and first <= last:
+        first, bound = _first_swing(coins, plan, first, float(np.hypot(real[-1], imag[-1]) + error[-1]))
+        near, far = 1.0001 * bound / (math.pi * float(theta[-1])), 1.0001 * bound * first * plan.step / math.pi
+    if first <= last:
+        skipped = _skip(coins, plan, first, last, settled, 0.5 * work / _COMPARISON)
+        near += (plan.step / math.pi) * skipped.near
+        far += (plan.step / math.pi) * skipped.far
         direct = _prefer_products(coins, compressed, plan, skipped)
         cost = _NODE + (_factors(coins) * _FACTOR if direct else compressed.size(last * plan.step) * _POINT)
         allowed = min(max(int(work / cost), 4096), MOST_NODES)
@@ -88,6 +93,15 @@ def _bulk(coins: Coins, compressed: Compressed, plan: Plan, last: int) -> tuple[
         start = stop
     theta, real, imag, error = (np.concatenate(column) for column in zip(*columns, strict=True))
     return theta, real, imag, error, settled
+
+
+def _first_swing(coins: Coins, plan: Plan, computed: int, bound: float) -> tuple[int, float]:
+    """The first node that is still open, and the bound on |φ| for those in between.
+
+    sin²(θx) >= sin²(θ_0 x) for θ_0 <= θ <= π/x_max - θ_0, so |φ| <= |φ(θ_0)| there, θ_0 being the last node computed.
+    """
+    last = int((math.pi / float(coins.x[-1]) / plan.step) * (1 - 1e-12)) - computed
+    return (last, bound) if last > computed else (computed, 0.0)
 
 
 def _skip(coins: Coins, plan: Plan, first: int, last: int, settled: bool, most: float) -> Skipped:

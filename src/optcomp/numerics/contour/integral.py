@@ -110,7 +110,7 @@ class Integral:
         moved = abs(y - plan.y) + U * abs(y)
         error = nodes.near + self._rounding_kerneled + self._sum_error_kerneled + moved * self._move_error_kerneled
         density_most = max(density, 0.0) + nodes.far + self._rounding + self._sum_error + moved * self._move_error
-        bias = 1.0001 * w2 * math.exp(w2 / 8) * density_most
+        bias = 1.0001 * w2 * math.exp(min(w2 / 8, 600.0)) * density_most
         below, above = total - 1.0001 * (error + self.aliasing(y)), total + 1.0001 * error
         if plan.excess:
             below -= bias

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats
-from optcomp.numerics.contour.coins import Coins, cumulants, log_mean_guess
+from optcomp.numerics.contour.coins import Coins, cumulants, dot, log_mean_guess
 
 _TILTS = np.array([1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 25, 40])
 _LEAST_TILT, _MOST_TILT = 2.0**-24, 1e110
-_GRID = 17
+_GRID, _SEARCHES = 33, 4
 _LEAST_LOG_S = math.log(3e-3)  # a tilt far from the saddle loses digits
 _SHARE = 0.03
 """The share of the tolerance left to aliasing, to truncation and to skipped nodes, each."""
@@ -79,11 +79,36 @@ def _search(
 ) -> tuple[float, float, float]:
     """The largest tilt for which a condition on (place, log H) still holds, if it holds for small tilts only."""
     low, high = (math.log(_LEAST_TILT), math.log(_MOST_TILT)) if excess else (math.log(2), -math.log(_LEAST_TILT))
-    place = log_h = np.zeros(1)
-    for _ in range(5):
+    near = _zoom(coins, excess, left, *_usual(coins, low, high), 2) if excess else None
+    found = near or _zoom(coins, excess, left, low, high, _SEARCHES, at_ends=True)
+    assert found is not None
+    return found
+
+
+def _usual(coins: Coins, low: float, high: float) -> tuple[float, float]:
+    """Where the tilt usually is: a few standard deviations' worth."""
+    x, m = coins.proxies
+    middle = math.log(5 / math.sqrt(float(dot(x * x, m))))
+    return max(middle - 3, low), min(middle + 3, high)
+
+
+def _zoom(
+    coins: Coins,
+    excess: bool,
+    left: Callable[[Floats, Floats], npt.NDArray[np.bool_]],
+    low: float,
+    high: float,
+    rounds: int,
+    at_ends: bool = False,
+) -> tuple[float, float, float] | None:
+    """The search between two logs of tilts; none if it ends at an end, unless that is allowed."""
+    for number in range(rounds):
         grid = np.linspace(low, high, _GRID)
         place, log_h = _log_h(coins, np.exp(grid) if excess else -np.exp(-grid))
-        i = min(max(int(np.argmin(np.append(left(place, log_h), False))), 1), _GRID - 1)
+        i = int(np.argmin(np.append(left(place, log_h), False)))
+        if number == 0 and not at_ends and not 0 < i < _GRID:
+            return None
+        i = min(max(i, 1), _GRID - 1)
         low, high = float(grid[i - 1]), float(grid[i])
     return math.exp(low) if excess else -math.exp(-low), float(place[i - 1]), float(log_h[i - 1])
 
@@ -102,6 +127,7 @@ def make_plan(coins: Coins, saddle: Saddle, smoothing: float, relative: float) -
     `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step.
     """
     c = saddle.tilt
+    smoothing = min(smoothing, 0.01, (0.05 * coins.total) ** 2)
     best: tuple[float, float, float, float, float] | None = None
     spread = math.sqrt(float(cumulants(*coins.proxies, np.array([c]))[2][0]))
     factors = (1.0, 1.5, 2.5, 4.0, 7.0, 12.0) if saddle.excess and c * spread < 1.5 else (1.0,)

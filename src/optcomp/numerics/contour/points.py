@@ -205,7 +205,7 @@ class Compressed:
         self._known: list[tuple[float, Points]] = []
 
     def at(self, s: float) -> Points:
-        """Points good for |c + 1/2 + iθ| up to s: bins of half-width about 0.12/s."""
+        """Points good for |c + 1/2 + iθ| up to s: bins of half-width about 0.2/s."""
         fitting = [known for known in self._known if known[0] >= s]
         if fitting:
             return min(fitting, key=lambda known: known[1].size)[1]
@@ -220,6 +220,6 @@ class Compressed:
         return min(degree * (spread / (2 * half) + 1), self.coins.x.size)
 
     def _shape(self, s: float) -> tuple[float, int]:
-        half = min(0.12 / s, 0.51 * float(self.coins.x[-1] - self.coins.x[0]) + 1e-300)
-        degree = math.ceil(math.log(100 * self.coins.count / 1e-13) / math.log(1.6 / (half * s))) + 1
+        half = min(0.2 / s, 0.51 * float(self.coins.x[-1] - self.coins.x[0]) + 1e-300)
+        degree = math.ceil(math.log(100 * self.coins.count / 1e-12) / math.log(1.6 / (half * s))) + 1
         return half, min(max(degree, 6), 40)

@@ -26,6 +26,7 @@ Ints = npt.NDArray[np.int64]
 _CLUSTERS = 96
 _CHUNK = 24
 _SPLIT = 4
+_SHARING = 3  # octaves that share their clusters
 _RANGES = 1024
 _SLACK = 1e-12
 
@@ -183,7 +184,7 @@ def _clusters(coins: Coins, c: float, tops: Floats) -> _Clusters:
     shape = tops.size, _CLUSTERS
     x, half, power, sech2 = np.ones(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
     low, high, copies = coins.x, coins.x, coins.m
-    for i in range(tops.size - 1, -1, -2):  # two octaves share their clusters
+    for i in range(tops.size - 1, -1, -_SHARING):
         theta = float(tops[i])
         edges = np.flatnonzero(np.diff(_key(low * theta), prepend=-math.inf))
         if edges.size < low.size:
@@ -193,10 +194,10 @@ def _clusters(coins: Coins, c: float, tops: Floats) -> _Clusters:
         twice = 2 * high * (c + 0.5)
         e = np.where(twice < 600, np.exp(-twice), 0.0)
         still = 4 * e / (1 + e) ** 2
-        telling = copies * still * np.minimum(1, (0.5 * theta * mid) ** 2) / mid
+        telling = copies * still * np.minimum(1, (0.4 * theta * mid) ** 2) / mid
         best = _largest(telling, _CLUSTERS)
         n = best.size
-        both = slice(max(i - 1, 0), i + 1)
+        both = slice(max(i + 1 - _SHARING, 0), i + 1)
         x[both, :n], power[both, :n], sech2[both, :n] = mid[best] / math.pi, copies[best], still[best] * (1 - 1e-12)
         half[both, :n] = 0.5 * (high - low)[best] / math.pi * (1 + 1e-9) + 2e-15 * mid[best]
     gains = (power * (0.05 + sech2)).reshape(tops.size, -1, _CHUNK).sum(axis=2)

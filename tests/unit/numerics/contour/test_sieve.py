@@ -19,6 +19,10 @@ FAMILIES: dict[str, Coins] = {
     "copies": Coins(np.array([0.05, 0.06, 0.31]), np.array([400.0, 90.0, 800.0])),
     "nearly equal": Coins(np.unique(0.2 * (1 + 1e-7 * RNG.uniform(-1, 1, 200))), np.ones(200)),
     "large": Coins(np.sort(RNG.uniform(0.5, 3, 120)), RNG.integers(5, 40, 120).astype(np.float64)),
+    # every 63rd node with a step of 1/4 is at a peak of the many; the single coin pulls the middle of the cluster away
+    "lopsided": Coins(math.pi / 15.75 * np.array([1, 1 + 5e-5]), np.array([1000.0, 1.0])),
+    "lopsided and tilted": Coins(np.array([0.03, 0.0307]), np.array([1.0, 1e9])),
+    "strong tilt": Coins(np.sort(RNG.uniform(0.001, 0.03, 900)), RNG.integers(1, 90, 900).astype(np.float64)),
 }
 
 
@@ -39,7 +43,7 @@ def left_of(found: Skipped, first: int, last: int) -> module.Ints:
     return np.asarray(np.flatnonzero(~kept[first:]) + first, dtype=np.int64)
 
 
-@pytest.mark.parametrize("name", list(FAMILIES))
+@pytest.mark.parametrize("name", list(FAMILIES)[:5])
 @pytest.mark.parametrize("c", [0.25, 3.0])
 @pytest.mark.parametrize(("fill", "most", "smoothing"), [(1, 1e9, 1e-9), (16, 1e9, 1e-7), (4, 1e5, 1e-6)])
 def test_sums_over_skipped_nodes(name: str, c: float, fill: int, most: float, smoothing: float) -> None:
@@ -55,10 +59,13 @@ def test_sums_over_skipped_nodes(name: str, c: float, fill: int, most: float, sm
     assert found.near * step / math.pi <= 1.01 * share
 
 
-@pytest.mark.parametrize("name", list(FAMILIES))
-def test_the_bound_of_every_range(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "c"),
+    [*((name, 0.5) for name in list(FAMILIES)[:5]), ("strong tilt", 300.0), ("lopsided and tilted", 300.0)],
+)
+def test_the_bound_of_every_range(name: str, c: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each range's own bound against every node of it, and some of them in ball arithmetic."""
-    coins, c, step = FAMILIES[name], 0.5, 0.25
+    coins, step = FAMILIES[name], 0.25
     plain = module._bounds
     seen: list[tuple[int, int, float]] = []
 
@@ -71,12 +78,12 @@ def test_the_bound_of_every_range(name: str, monkeypatch: pytest.MonkeyPatch) ->
     sieve(coins, c, step, 25, 20_000, 1e-6, 1e-9, 1, 1e9)
     pairs = list(zip(coins.x.tolist(), coins.m.tolist(), strict=True))
     told = [entry for entry in seen if entry[2] > 0]
-    assert len(told) > 50
+    assert len(told) > 10
     for start, stop, reached in told:
         size = sizes(coins, c, step * np.arange(start, stop, dtype=np.float64))
         assert float(size.max()) <= math.exp(-reached) * (1 + 1e-9), (start, stop)
     for start, stop, reached in told[:: max(len(told) // 25, 1)]:
-        assert abs(phi(pairs, c, step * ((start + stop) // 2))).log() <= -reached
+        assert abs(phi(pairs, c, step * ((start + stop) // 2), 3000)).log() <= -reached
 
 
 def test_nothing_is_skipped_where_nothing_may_be() -> None:
