@@ -52,7 +52,7 @@ class Skipped:
 
 @dataclass(frozen=True, eq=False)
 class _Clusters:
-    """One row per octave of θ: the most telling clusters of coins, in units of π; `edge` is x + half."""
+    """One row for a few octaves of θ, highest first: the most telling clusters, in units of π; `edge` is x + half."""
 
     x: Floats
     half: Floats
@@ -81,7 +81,8 @@ def sieve(
     octaves = max(math.ceil(math.log2((last + 1) / first)), 1)
     clusters = _clusters(coins, c, first * step * np.exp2(np.arange(1.0, octaves + 1.0)))
     edges = np.unique(np.minimum(np.ceil(first * 2.0 ** np.arange(octaves + 1)), last + 1)).astype(np.int64)
-    starts, stops, row = _split(*_split(edges[:-1], edges[1:], np.arange(edges.size - 1)))
+    rows = (octaves - 1 - np.arange(edges.size - 1)) // _SHARING
+    starts, stops, row = _split(*_split(edges[:-1], edges[1:], rows))
     budget = share / octaves
     left: list[tuple[Ints, Ints]] = []
     near = far = work = 0.0
@@ -127,14 +128,16 @@ def _bounds(
     radius = 0.5 * step * (stops - 1 - starts).astype(np.float64)
     reached = np.zeros(starts.size)
     work = 0.0
-    for first in range(0, starts.size, _RANGES):
-        block = slice(first, first + _RANGES)
-        work += _bound_block(clusters, row[block], middle[block], radius[block], needed[block], reached[block])
+    edges = np.append(np.flatnonzero(np.diff(row, prepend=-1)), row.size)
+    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        for first in range(start, stop, _RANGES):
+            block = slice(first, min(first + _RANGES, stop))
+            work += _bound_block(clusters, int(row[start]), middle[block], radius[block], needed[block], reached[block])
     return reached, work
 
 
 def _bound_block(
-    clusters: _Clusters, row: Ints, middle: Floats, radius: Floats, needed: Floats, reached: Floats
+    clusters: _Clusters, row: int, middle: Floats, radius: Floats, needed: Floats, reached: Floats
 ) -> float:
     """Fill `reached` for a few ranges, a chunk of clusters at a time."""
     live = np.flatnonzero(needed > 0)
@@ -143,18 +146,15 @@ def _bound_block(
         if not live.size:
             break
         columns = slice(chunk, chunk + _CHUNK)
-        at, around = middle[live, np.newaxis], radius[live, np.newaxis]
-        rows: Ints | slice = row[live]
-        if row[live[0]] == row[live[-1]]:
-            rows = slice(int(row[live[0]]), int(row[live[0]]) + 1)
-        x = clusters.x[rows, columns]
-        away = at * x
+        at, around = middle[live], radius[live]
+        # clusters down, ranges across: long inner loops
+        away = at * clusters.x[row, columns, np.newaxis]
         slack = np.rint(away)
         away -= slack
         np.abs(away, out=away)
-        np.multiply(at, clusters.half[rows, columns], out=slack)
+        np.multiply(at, clusters.half[row, columns, np.newaxis], out=slack)
         away -= slack
-        np.multiply(around, clusters.edge[rows, columns], out=slack)
+        np.multiply(around, clusters.edge[row, columns, np.newaxis], out=slack)
         away -= slack
         np.maximum(away, 0.0, out=away)
         np.multiply(away, away, out=slack)
@@ -162,30 +162,38 @@ def _bound_block(
         slack += 3.0
         away *= slack
         away *= away
-        away *= clusters.sech2[rows, columns]
-        # -log(1-v)/2 = artanh(z) >= z + z³/3, z = v/(2-v)
-        np.subtract(2.0, away, out=slack)
-        away /= slack
-        np.multiply(away, away, out=slack)
-        slack *= 1 / 3
-        slack += 1.0
-        away *= slack
-        away *= clusters.power[rows, columns]
-        reached[live] += away.sum(axis=1) * (1 - _SLACK)
+        away *= clusters.sech2[row, columns, np.newaxis]
+        reached[live] += _gain(away, slack, clusters.power[row, columns, np.newaxis]) * (1 - _SLACK)
         work += away.size
         enough = reached[live] >= needed[live]
-        hopeless = reached[live] * (clusters.reach[row[live], chunk // _CHUNK] + 0.3) < needed[live]
+        hopeless = reached[live] * (clusters.reach[row, chunk // _CHUNK] + 0.3) < needed[live]
         live = live[~(enough | hopeless)]
     return work
 
 
+def _gain(v: Floats, scratch: Floats, power: Floats) -> Floats:
+    """For each column a lower bound on the sum of -power/2 log(1 - v); both arrays are used up."""
+    if power.max() <= 1:  # where the power is 0 so is v; 1 - v >= 1e-12, so 24 factors do not underflow
+        np.subtract(1.0, v, out=scratch)
+        return np.asarray(-0.5 * np.log(np.multiply.reduce(scratch, axis=0) * (1 + 1e-14)))
+    # -log(1-v)/2 = artanh(z) >= z + z³/3, z = v/(2-v)
+    np.subtract(2.0, v, out=scratch)
+    v /= scratch
+    np.multiply(v, v, out=scratch)
+    scratch *= 1 / 3
+    scratch += 1.0
+    v *= scratch
+    v *= power
+    return np.asarray(v.sum(axis=0))
+
+
 def _clusters(coins: Coins, c: float, tops: Floats) -> _Clusters:
     """For octaves of θ that end at `tops`: neighbouring coins merged, the most telling first."""
-    shape = tops.size, _CLUSTERS
+    shape = -(-tops.size // _SHARING), _CLUSTERS
     x, half, power, sech2 = np.ones(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
     low, high, copies = coins.x, coins.x, coins.m
-    for i in range(tops.size - 1, -1, -_SHARING):
-        theta = float(tops[i])
+    for row in range(shape[0]):
+        theta = float(tops[tops.size - 1 - row * _SHARING])
         edges = np.flatnonzero(np.diff(_key(low * theta), prepend=-math.inf))
         if edges.size < low.size:
             low, high = low[edges], high[np.append(edges[1:], low.size) - 1]
@@ -197,11 +205,10 @@ def _clusters(coins: Coins, c: float, tops: Floats) -> _Clusters:
         telling = copies * still * np.minimum(1, (0.4 * theta * mid) ** 2) / mid
         best = _largest(telling, _CLUSTERS)
         n = best.size
-        both = slice(max(i + 1 - _SHARING, 0), i + 1)
-        x[both, :n], power[both, :n], sech2[both, :n] = mid[best] / math.pi, copies[best], still[best] * (1 - 1e-12)
-        half[both, :n] = 0.5 * (high - low)[best] / math.pi * (1 + 1e-9) + 2e-15 * mid[best]
-    gains = (power * (0.05 + sech2)).reshape(tops.size, -1, _CHUNK).sum(axis=2)
-    return _Clusters(x, half, (x + half) * (1 + 1e-15), power * (1 - 1e-15), sech2, _outlook(gains))
+        x[row, :n], power[row, :n], sech2[row, :n] = mid[best] / math.pi, copies[best], still[best] * (1 - 1e-12)
+        half[row, :n] = 0.5 * (high - low)[best] / math.pi * (1 + 1e-9) + 2e-15 * mid[best]
+    gains = (power * (0.05 + sech2)).reshape(shape[0], -1, _CHUNK).sum(axis=2)
+    return _Clusters(x, half, (x + half) * (1 + 1e-15), power, sech2, _outlook(gains))
 
 
 def _key(swing: Floats) -> Floats:

@@ -91,3 +91,15 @@ def test_nothing_is_skipped_where_nothing_may_be() -> None:
     found = sieve(coins, 5.0, 0.1, 10, 1000, 1e-12, 1e-9, 8, 1e9)
     assert found.nodes == 991
     assert (found.near, found.far) == (0.0, 0.0)
+
+
+def test_the_gaussian_is_taken_where_it_is_largest() -> None:
+    """With |φ| all but 1 and everything skipped, what is left is the sum of e^{-w²θ²/2} itself."""
+    coins = Coins(np.array([1e-9]), np.array([1.0]))
+    first, last, step, smoothing = 10, 5000, 0.25, 1e-5
+    found = sieve(coins, 0.5, step, first, last, 1e9, smoothing, 8, 1e9)
+    assert found.nodes == 0
+    theta = step * np.arange(first, last + 1, dtype=np.float64)
+    weight = np.exp(-0.5 * smoothing * theta * theta) * (1 - 1e-9)
+    assert float(weight.sum()) <= found.far <= 2 * float(weight.sum())
+    assert float((weight / theta**2).sum()) <= found.near
