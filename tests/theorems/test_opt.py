@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,7 +12,10 @@ import pytest
 
 from optcomp import ApproxDP, Bound, HypothesisNotMet, PrecisionNotReached, PureDP, compose
 from optcomp.composition.reading import Items, read_parts
+from optcomp.numerics.contour.coins import Coins
+from optcomp.theorems import opt
 from optcomp.theorems.opt import Effort, contour_delta, contour_epsilon
+from optcomp.theorems.parts import Parts
 from tests.oracles.checks import encloses
 from tests.oracles.equal import Equal
 from tests.oracles.halves import Halves
@@ -193,6 +197,41 @@ def test_fractions() -> None:
         assert (bound.theorem, bound.method) == CONTOUR
         assert encloses(truth, bound)
         assert bound.width <= 1e-4
+
+
+def test_coins_that_are_not_floats_lie_between_their_roundings() -> None:
+    """Sizes and counts, up for one side and down for the other; neighbours may merge."""
+    eps = [Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**18), Fraction(2, 7), Fraction(1, 4)]
+    for copies in (1, 10**14 + 1, 10**15 - 3):
+        parts = read_parts({x: copies + i for i, x in enumerate(eps)})
+        for direction in (1, -1):
+            coins = opt.coins_of(parts, direction)
+            left = sorted(eps)
+            assert coins.x.size <= len(left)
+            pairs = zip(coins.x.tolist(), coins.m.tolist(), strict=True)
+            total = sum((Fraction(x) * int(m) for x, m in pairs), Fraction(0))
+            exact = sum((x * (copies + i) for i, x in enumerate(eps)), Fraction(0))
+            assert (total - exact) * direction >= 0
+            assert abs(total - exact) <= exact / 10**14
+            assert (Fraction(float(coins.x[0])) - left[0]) * direction >= 0
+            assert (Fraction(float(coins.x[-1])) - left[-1]) * direction >= 0
+
+
+@pytest.mark.parametrize("ask", [lambda sizes: raw(sizes, delta=1e-3), lambda sizes: raw(sizes, epsilon=1.0)])
+def test_each_side_has_its_own_coins(ask: Callable[[Items], Bound], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With roundings of a percent instead of a part in 10^16, the bracket spans both."""
+    sizes = [Fraction(a, 30) for a in range(2, 14)]
+    plain = opt.coins_of
+
+    def coarse(parts: Parts, direction: int) -> Coins:
+        coins = plain(parts, direction)
+        return Coins(coins.x * (1 + 0.01 * direction), coins.m)
+
+    monkeypatch.setattr(opt, "coins_of", coarse)
+    bound = ask(sizes)
+    monkeypatch.undo()
+    assert bound.lower <= ask([float(x) * 0.991 for x in sizes]).upper
+    assert bound.upper >= ask([float(x) * 1.009 for x in sizes]).lower
 
 
 @pytest.mark.parametrize("count", [10**6, 10**9, 10**15])

@@ -15,7 +15,7 @@ from optcomp.numerics.contour.points import Compressed
 
 _ROUNDS = 4
 _FEW = 300
-_ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 1e8
+_ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 _FIRST = 2048
 _AIM = 0.75
 """The share of the wanted width that goes to the smoothing."""

@@ -48,12 +48,13 @@ def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gat
         skipped = _skip(coins, plan, first, last, settled, 0.5 * work / _COMPARISON)
         near += (plan.step / math.pi) * skipped.near
         far += (plan.step / math.pi) * skipped.far
+        open_nodes = skipped.nodes
+        skipped, last = _cut(skipped, MOST_NODES, last)
         direct = _prefer_products(coins, compressed, plan, skipped)
         cost = _NODE + (_factors(coins) * _FACTOR if direct else compressed.size(last * plan.step) * _POINT)
-        allowed = min(max(int(work / cost), 4096), MOST_NODES)
-        spent = skipped.work * _COMPARISON + min(skipped.nodes, allowed) * cost
-        if skipped.nodes > allowed:
-            skipped, last = _cut(skipped, allowed)
+        skipped, last = _cut(skipped, max(int(min(work / cost, MOST_NODES)), 4096), last)
+        spent = skipped.work * _COMPARISON + skipped.nodes * cost
+        if skipped.nodes < open_nodes:
             plan, capped = replace(plan, smoothing=(reach / (last * plan.step)) ** 2), True
         kept.append(_survivors(coins, compressed, plan, skipped, direct))
     cut = _truncation(plan, last * plan.step)
@@ -134,20 +135,15 @@ def _prefer_products(coins: Coins, compressed: Compressed, plan: Plan, skipped: 
         return False
     top = float(skipped.stops[-1]) * plan.step
     logs = nodes * _POINT * compressed.size(math.hypot(plan.tilt + 0.5, top))
-    return _blocks(skipped).size * BLOCK_NODES * _FACTOR * _factors(coins) < logs and coins.count < 1e9
-
-
-def _blocks(skipped: Skipped) -> Ints:
-    """The blocks of nodes that hold any that is left."""
     first, final = skipped.starts // BLOCK_NODES, (skipped.stops - 1) // BLOCK_NODES
-    marks = np.zeros(int(final[-1]) - int(first[0]) + 2, dtype=np.int64)
-    np.add.at(marks, first - first[0], 1)
-    np.add.at(marks, final - first[0] + 1, -1)
-    return np.flatnonzero(np.cumsum(marks)).astype(np.int64) + int(first[0])
+    blocks = np.unique(first).size + int((final - first).sum())
+    return blocks * BLOCK_NODES * _FACTOR * _factors(coins) < logs and coins.count < 1e9
 
 
-def _cut(skipped: Skipped, allowed: int) -> tuple[Skipped, int]:
-    """The first nodes that are allowed, and the last one of them."""
+def _cut(skipped: Skipped, allowed: int, last: int) -> tuple[Skipped, int]:
+    """The first nodes that are allowed, and the last node that is accounted for then."""
+    if skipped.nodes <= allowed:
+        return skipped, last
     sizes = np.cumsum(skipped.stops - skipped.starts)
     keep = int(np.searchsorted(sizes, allowed, side="left")) + 1
     starts, stops = skipped.starts[:keep].copy(), skipped.stops[:keep].copy()

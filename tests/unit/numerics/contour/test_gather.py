@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from optcomp.numerics.blocked import Floats
+from optcomp.numerics.contour import gather as module
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.gather import gather
 from optcomp.numerics.contour.plan import Plan
 from optcomp.numerics.contour.points import Compressed
+from optcomp.numerics.contour.sieve import Skipped
 from tests.oracles.contour import phi, within
 
 RNG = np.random.default_rng(33)
@@ -51,3 +53,23 @@ def test_nodes(name: str, tolerance: float, work: float) -> None:
     for i in np.unique(np.linspace(0, index.size - 1, 12).astype(np.int64)).tolist():
         value = complex(nodes.real[i], nodes.imag[i])
         assert within(value, phi(pairs, c, float(nodes.theta[i]), 400), float(nodes.error[i]) + 1e-60, 400)
+
+
+def test_nodes_before_the_first_swing_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else left out: a reach beyond all weight, and a sieve that lets everything through."""
+    monkeypatch.setattr(module, "_reach", lambda plan: 12.0)
+    monkeypatch.setattr(
+        module,
+        "_skip",
+        lambda coins, plan, first, last, *_: Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0),
+    )
+    coins, c = FAMILIES["even"], 0.75
+    plan = Plan(True, c, 1.0, 2.0**-6, 2.0, 0.25, 1e-2, 100.0)
+    nodes = gather(coins, Compressed(coins), plan, 1e9).nodes
+    index = np.rint(nodes.theta / plan.step).astype(np.int64)
+    missing = np.setdiff1d(np.arange(index[-1] + 1), index)
+    assert missing.size > 100
+    theta = plan.step * missing.astype(np.float64)
+    weight = sizes(coins, c, theta) * np.exp(-0.5 * plan.smoothing * theta * theta) * plan.step / math.pi
+    assert 1e-6 < float(weight.sum()) <= nodes.far
+    assert float((weight / theta**2).sum()) <= nodes.near
