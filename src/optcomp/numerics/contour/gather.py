@@ -116,7 +116,7 @@ def _skip(coins: Coins, plan: Plan, first: int, last: int, settled: bool, most: 
         start = min(max(first, int(min(enough / 4, 1e15))), last + 1)
     if start > last:
         return Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0)
-    fill = max(1, min(64, int(4600 / _factors(coins))))
+    fill = max(1, min(64, int(2000 / (_factors(coins) + _NODE))))
     found = sieve(coins, plan.tilt, plan.step, start, last, plan.share, plan.smoothing, fill, most)
     if start == first:
         return found
