@@ -26,7 +26,7 @@ lint: setup
 test: lint
 	$(RUN)/pytest
 
-# thousands of random instances against independent oracles; takes up to some hours on a busy machine
+# twenty thousand random instances against independent oracles: about twenty minutes on two cores
 campaign: setup
 	$(RUN)/python -m tests.campaign $(CAMPAIGN)
 
