@@ -25,7 +25,7 @@ from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.shift import shifted
 from optcomp.numerics.exact import Exact, Number, whole
 from optcomp.theorems import opt
-from optcomp.theorems.bound import Bound
+from optcomp.theorems.bound import Bound, plain
 from optcomp.theorems.leaks import log_kept
 from optcomp.theorems.parts import Parts
 from optcomp.theorems.register import Parameters
@@ -160,7 +160,7 @@ class Composer:
 
     def as_dict(self) -> dict[str, object]:
         """A JSON-ready document; `Composer.of` reads it."""
-        rows = [[_plain(eps), _plain(delta), copies] for eps, delta, copies in self.parts.groups]
+        rows = [[plain(eps), plain(delta), copies] for eps, delta, copies in self.parts.groups]
         return {"format": _FORMAT, "version": _VERSION, "parameters": self.parameters, "mechanisms": rows}
 
     @classmethod
@@ -235,10 +235,6 @@ def _merged(parts: Parts, changes: Counter[Pair]) -> Parts:
     counts = Counter({(eps, delta): copies for eps, delta, copies in parts.groups})
     counts.update(changes)
     return read_parts({pair: copies for pair, copies in counts.items() if copies})
-
-
-def _plain(value: Exact) -> float | str:
-    return value if isinstance(value, float) else str(value)
 
 
 def _exact(value: object) -> object:

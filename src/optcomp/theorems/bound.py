@@ -158,7 +158,7 @@ def certificate(bound: Bound) -> dict[str, object]:
         "theorem": bound.theorem,
         "method": bound.method,
         "count": bound.count,
-        "mechanisms": [[_plain(eps), _plain(delta), copies] for eps, delta, copies in groups]
+        "mechanisms": [[plain(eps), plain(delta), copies] for eps, delta, copies in groups]
         if len(groups) <= MOST_INLINE
         else {"digest": digest(parts), "groups": len(groups)},
         "parameters": dict(bound.choices),
@@ -180,7 +180,7 @@ def _text(value: Fraction) -> str:
     return whole_parts[0] if value.denominator == 1 else "/".join(whole_parts)
 
 
-def _plain(value: Exact) -> float | str:
+def plain(value: Exact) -> float | str:
     """A JSON number for a float, a string for any other fraction."""
     return value if isinstance(value, float) else str(value)
 
