@@ -48,15 +48,17 @@ def _grid(x: Floats) -> Floats:
     return np.union1d(np.linspace(x[0], x[-1], half), np.geomspace(x[0], x[-1], half))
 
 
-def log_mean(x: Floats, c: float) -> tuple[Floats, Floats]:
+def log_mean(x: Floats, c: Floats | float) -> tuple[Floats, Floats]:
     """log E e^{cL_i} = log(cosh(x(c+1/2))/cosh(x/2)) for one coin of each x, and a bound on the error.
 
     c >= -1/2, exact to 40 bits at most.  Small x: log1p of 2 sinh(x(c+1)/2) sinh(xc/2)/cosh(x/2), within 60u;
     others: xc + log1p(e^{-x(2c+1)}) - log1p(e^{-x}), each term within its own round-off.
     """
-    small = x * (abs(c) + 1) <= 1
+    small = x * (np.abs(c) + 1) <= 1
     h = 0.5 * np.where(small, x, 0.0)
     near = np.log1p(2 * np.sinh(h * (c + 1)) * np.sinh(h * c) / np.cosh(h))
+    if small.all():
+        return near, (60 * U) * np.abs(near)
     far = x * c + np.log1p(np.exp(-x * (2 * c + 1))) - np.log1p(np.exp(-x))
     value = np.where(small, near, far)
     return value, U * np.where(small, 60 * np.abs(near), 4 * np.abs(x * c) + 30)

@@ -20,7 +20,7 @@ import numpy as np
 
 from optcomp.numerics.blocked import BLOCK, Floats, U, blocked_sum, sum_error
 from optcomp.numerics.contour.plan import Plan, log_reach
-from optcomp.numerics.contour.points import Compressed
+from optcomp.numerics.contour.points import Compressed, Points
 
 BATCH = 24
 """So many nodes are computed at once where |φ| is large."""
@@ -61,12 +61,16 @@ class Means:
 
 
 def means(compressed: Compressed, plan: Plan) -> Means:
-    """K at the three tilts; K(c) = K(-1-c)."""
-    compressed.at(max(plan.above + 1, math.hypot(plan.tilt + 1, BATCH * plan.step)))  # good for these and the bulk
-    here, above, below = (
-        compressed.at(abs(c) + 1).log_mean(max(c, -1 - c)) for c in (plan.tilt, plan.above, plan.below)
-    )
-    return Means(here, above, below)
+    """K at the three tilts."""
+    points = compressed.at(max(plan.above + 1, math.hypot(plan.tilt + 1, BATCH * plan.step)))  # the bulk's as well
+    return means_of(points, plan)
+
+
+def means_of(points: Points, plan: Plan) -> Means:
+    """The same for points that are good for all three tilts; K(c) = K(-1-c)."""
+    c = np.array([plan.tilt, plan.above, plan.below])
+    values, errors = points.log_means(np.maximum(c, -1 - c))
+    return Means(*zip(values.tolist(), errors.tolist(), strict=True))
 
 
 class Integral:

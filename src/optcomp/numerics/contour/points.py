@@ -18,13 +18,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from optcomp.numerics.blocked import BLOCK, Floats, U
+from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.contour.coins import Coins, dot, log_mean
+
+Ints = npt.NDArray[np.int64]
 
 REACH = 1.2
 _SLOPE = 2 * math.tan(REACH)
-_CHUNK = 8 * BLOCK**2
+_RUN = 64
+_CHUNK = 1 << 13  # a multiple of the run
 _PI_HIGH = float.fromhex("0x1.921fb544p+1")  # 33 bits of π
 _PI_LOW = float.fromhex("0x1.0b4611a626331p-33")  # the next 53
 
@@ -55,18 +59,20 @@ class Points:
         """How many points a log-sum costs."""
         return self.x.size + self.lone.x.size
 
-    def log_mean(self, c: float) -> tuple[float, float]:
-        """The sum of log E e^{cL_i} over all coins, and a bound on its error."""
-        lone, lone_error = log_mean(self.lone.x, c)
-        value, error = float(dot(lone, self.lone.m)), float(dot(lone_error, self.lone.m))
-        error += (self.lone.x.size + 3) * U * float(dot(np.abs(lone), self.lone.m))
+    def log_means(self, c: Floats) -> tuple[Floats, Floats]:
+        """The sum of log E e^{cL_i} over all coins, for each of several c, and bounds on the errors."""
+        lone, lone_error = log_mean(self.lone.x, c[:, np.newaxis])
+        value, error = dot(lone, self.lone.m), dot(lone_error, self.lone.m)
+        error = error + (self.lone.x.size + 3) * U * dot(np.abs(lone), self.lone.m)
         if self.x.size:
-            binned, binned_error = log_mean(self.x, c)
-            binned_error += 4 * U * self.x * (abs(c) + 1)  # the points are rounded
-            value += float((binned * self.weight).sum())
-            error += float(self._spread(binned[np.newaxis], binned_error[np.newaxis])[0])
-            error += float((self.copies * self._cut(np.zeros((1, 1)), max(c + 0.5, 0.5))).sum())
-        return value, 1.01 * error + 4 * U * abs(value)
+            tilts = c[:, np.newaxis, np.newaxis]
+            binned, binned_error = log_mean(self.x, tilts)
+            binned_error += 4 * U * self.x * (np.abs(tilts) + 1)  # the points are rounded
+            value = value + (binned * self.weight).sum(axis=(1, 2))
+            error = error + self._spread(binned, binned_error)
+            s = np.maximum(c + 0.5, 0.5)[:, np.newaxis]
+            error = error + (self.copies * self._cut(np.zeros_like(s), s)).sum(axis=1)
+        return value, 1.01 * error + 4 * U * np.abs(value)
 
     def log_phi(self, c: float, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """log|φ(θ)|, arg φ(θ) and a bound on the error of either, φ(θ) = E e^{(c+iθ)L}/E e^{cL}.
@@ -148,16 +154,12 @@ def _half_turns(turns: Floats, copies: Floats) -> Floats:
 def points(coins: Coins, half: float, degree: int) -> Points:
     """Bins of half-width at most `half` with `degree` points each, where that saves points."""
     edges = np.flatnonzero(np.diff(np.floor((coins.x - coins.x[0]) / (2 * half)), prepend=-1.0))
-    ends = np.append(edges[1:], coins.x.size)
-    many = (ends - edges) > degree
-    binned = [_bin(coins.x[i:j], coins.m[i:j], degree) for i, j in zip(edges[many], ends[many], strict=True)]
-    alone = np.repeat(~many, ends - edges)
-    lone = Coins(coins.x[alone], coins.m[alone])
-    mid, wide, copies = (np.array([row[i] for row in binned]) for i in range(3))
-    x, weight, weight_error, moment_error = (
-        np.array([row[i] for row in binned]).reshape(len(binned), degree) for i in range(3, 7)
-    )
-    return Points(mid, wide, copies, x, weight, weight_error, moment_error, lone)
+    counts = np.diff(edges, append=coins.x.size)
+    many = counts > degree
+    if not many.any():
+        return lone_points(coins)
+    alone = np.repeat(~many, counts)
+    return _binned(coins.x[~alone], coins.m[~alone], counts[many], degree, Coins(coins.x[alone], coins.m[alone]))
 
 
 def lone_points(coins: Coins) -> Points:
@@ -166,35 +168,62 @@ def lone_points(coins: Coins) -> Points:
     return Points(none, none, none, nothing, nothing, nothing, nothing, coins)
 
 
-def _bin(x: Floats, m: Floats, degree: int) -> tuple[float, float, float, Floats, Floats, Floats, Floats]:
-    mid = 0.5 * (float(x[0]) + float(x[-1]))
-    half = max(float(x[-1]) - mid, mid - float(x[0])) * (1 + 1e-15)
-    tau = _moments(x, m, mid, half, degree)
-    copies = float(tau[0])
+def _binned(x: Floats, m: Floats, counts: Ints, degree: int, lone: Coins) -> Points:
+    """Bins of so many neighbouring coins each, and some coins of their own."""
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    low, high = x[starts], x[ends - 1]
+    mid = 0.5 * (low + high)
+    half = np.maximum(high - mid, mid - low) * (1 + 1e-15)
+    u = (x - np.repeat(mid, counts)) / np.repeat(half, counts)
+    tau, rounds = _moments(u, m, starts, degree)
+    copies = tau[:, 0].copy()
     places, table = _chebyshev(degree)
-    scale = np.full(degree, 2 / degree)
-    scale[0] = 1 / degree
-    weight = dot(table.T, scale * tau)
-    size = np.abs(scale * tau)
-    weight_error = U * ((degree + 8) * dot(np.abs(table.T), size) + 8 * float(size.sum()))
-    moment_error = (6 * np.arange(degree, dtype=np.float64) ** 2 + 4 * BLOCK) * (1.01 * U * copies)
-    moment_error[0] = copies * U * 4 * BLOCK
-    return mid, half, copies, mid + half * places, weight, weight_error, moment_error
+    scaled = tau * (2 / degree)
+    scaled[:, 0] *= 0.5
+    weight, size = np.einsum("br,rj->bj", scaled, table), np.abs(scaled)
+    weight_error = (degree + 8) * np.einsum("br,rj->bj", size, np.abs(table)) + 8 * size.sum(axis=1)[:, np.newaxis]
+    growth = 6 * np.arange(degree, dtype=np.float64) ** 2 + rounds
+    moment_error = growth * (1.01 * U * copies[:, np.newaxis])
+    return Points(
+        mid,
+        half,
+        copies,
+        mid[:, np.newaxis] + half[:, np.newaxis] * places,
+        weight,
+        U * weight_error,
+        moment_error,
+        lone,
+    )
 
 
-def _moments(x: Floats, m: Floats, mid: float, half: float, degree: int) -> Floats:
-    """sum m T_r((x - mid)/half) for r < degree, each within (6r² + 4·32)u of the sum of m."""
-    rows = []
-    for start in range(0, x.size, _CHUNK):
-        u, copies = (x[start : start + _CHUNK] - mid) / half, m[start : start + _CHUNK]
-        before, now, twice = copies, copies * u, 2 * u
-        terms = np.zeros((degree, -(-u.size // BLOCK**2) * BLOCK**2))
-        for r in range(degree):
-            terms[r, : u.size] = before
-            before, now = now, twice * now - before
-        sums = terms.reshape(degree, -1, BLOCK, BLOCK).sum(axis=3).sum(axis=2)
-        rows.append([math.fsum(row) for row in sums])
-    return np.array([math.fsum(column) for column in zip(*rows, strict=True)])
+def _moments(u: Floats, m: Floats, starts: Ints, degree: int) -> tuple[Floats, int]:
+    """sum m T_r(u) for every bin and r < degree, within (6r² + rounds)u of the sum of m; and the rounds."""
+    cuts = _runs(starts, u.size)
+    sums = np.empty((degree, cuts.size))
+    terms = np.empty((degree, min(_CHUNK, u.size)))
+    for start in range(0, u.size, _CHUNK):
+        twice, copies = 2 * u[start : start + _CHUNK], m[start : start + _CHUNK]
+        part = terms[:, : copies.size]
+        part[0] = copies
+        np.multiply(0.5 * copies, twice, out=part[1])
+        for r in range(2, degree):
+            np.multiply(twice, part[r - 1], out=part[r])
+            part[r] -= part[r - 2]
+        inside = slice(*np.searchsorted(cuts, (start, start + copies.size)))
+        np.add.reduceat(part, cuts[inside] - start, axis=1, out=sums[:, inside])
+    rounds = _RUN
+    while cuts.size > starts.size:
+        starts = np.searchsorted(cuts, starts)
+        cuts = _runs(starts, cuts.size)
+        sums = np.add.reduceat(sums, cuts, axis=1)
+        rounds += _RUN
+    return sums.T, rounds
+
+
+def _runs(starts: Ints, size: int) -> Ints:
+    """Where to cut a sum: at the starts of the bins and at every 64th term."""
+    return np.union1d(starts, np.arange(0, size, _RUN))
 
 
 class Compressed:

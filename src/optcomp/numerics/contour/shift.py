@@ -15,7 +15,7 @@ import numpy as np
 from optcomp.numerics.blocked import U
 from optcomp.numerics.contour.bracket import Anchor
 from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.contour.integral import Integral, Means, Nodes
+from optcomp.numerics.contour.integral import Integral, Means, Nodes, means_of
 from optcomp.numerics.contour.points import Points, lone_points
 
 
@@ -25,15 +25,11 @@ def shifted(made: Anchor, added: Coins, removed: Coins) -> Anchor:
     for coins, sign in ((added, 1.0), (removed, -1.0)):
         if coins.x.size:
             points = lone_points(coins)
+            change = means_of(points, plan)
             log_means = Means(
-                *(
-                    _moved(known, points.log_mean(max(c, -1 - c)), sign)
-                    for known, c in zip(
-                        (log_means.here, log_means.above, log_means.below),
-                        (plan.tilt, plan.above, plan.below),
-                        strict=True,
-                    )
-                )
+                _moved(log_means.here, change.here, sign),
+                _moved(log_means.above, change.above, sign),
+                _moved(log_means.below, change.below, sign),
             )
             nodes = _turned(nodes, points, plan.tilt, sign)
     if removed.x.size:

@@ -13,13 +13,14 @@ with multiplicity.  What fails is split.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour.coins import Coins
+from optcomp.numerics.contour.pairs import PAIRS, pair_bounds, pairs_promise
 
 Ints = npt.NDArray[np.int64]
 
@@ -79,38 +80,77 @@ def sieve(
     none is after about `most` comparisons.
     """
     octaves = max(math.ceil(math.log2((last + 1) / first)), 1)
-    clusters = _clusters(coins, c, first * step * np.exp2(np.arange(1.0, octaves + 1.0)))
     edges = np.unique(np.minimum(np.ceil(first * 2.0 ** np.arange(octaves + 1)), last + 1)).astype(np.int64)
-    rows = (octaves - 1 - np.arange(edges.size - 1)) // _SHARING
-    starts, stops, row = _split(*_split(edges[:-1], edges[1:], rows))
-    budget = share / octaves
-    left: list[tuple[Ints, Ints]] = []
-    near = far = work = 0.0
+    price = _Price(step, smoothing, share / octaves)
+    found = _Found()
+    starts, stops, octave = edges[:-1], edges[1:], np.arange(edges.size - 1)
+    if pairs_promise(coins, c, float(price.needed(starts, stops).max())):
+        starts, stops, octave = _without_pairs(coins, c, edges, price, found)
+    if starts.size:
+        clusters = _clusters(coins, c, first * step * np.exp2(np.arange(1.0, octaves + 1.0)))
+        starts, stops, row = _split(*_split(starts, stops, (octaves - 1 - octave) // _SHARING))
     while starts.size:
-        theta = starts * step
-        fading = np.exp(-0.5 * smoothing * theta * theta)
-        weight = fading * (1 / theta**2 + smoothing) * (step / math.pi) * (stops - starts)
-        fraction = (stops - starts) / starts
-        needed = np.maximum(np.log(weight / (budget * fraction)), 0.0)
+        needed = price.needed(starts, stops)
         reached, cost = _bounds(clusters, row, starts, stops, step, needed)
-        work += cost
+        found.work += cost
         gone = reached >= needed
-        bound = np.exp(-reached[gone]) * ((stops - starts) * fading)[gone]
-        near += float((bound / theta[gone] ** 2).sum())
-        far += float(bound.sum())
-        ended = work + _SPLIT * _CHUNK * float((~gone).sum()) > most
+        found.skip(np.exp(-reached[gone]), starts[gone], stops[gone], price)
+        ended = found.work + _SPLIT * _CHUNK * float((~gone).sum()) > most
         small = ~gone & ((stops - starts <= fill) | ended)
-        left.append((starts[small], stops[small]))
+        found.left.append((starts[small], stops[small]))
         again = ~gone & ~small
         starts, stops, row = _split(starts[again], stops[again], row[again])
-    order = np.argsort(np.concatenate([pair[0] for pair in left]))
-    return Skipped(
-        np.concatenate([pair[0] for pair in left])[order],
-        np.concatenate([pair[1] for pair in left])[order],
-        1.0001 * near,
-        1.0001 * far,
-        work,
-    )
+    return found.skipped()
+
+
+@dataclass(frozen=True)
+class _Price:
+    """What a skipped range may cost: `budget` for each octave, shared by length."""
+
+    step: float
+    smoothing: float
+    budget: float
+
+    def needed(self, starts: Ints, stops: Ints) -> Floats:
+        """The b for which |φ| <= e^-b makes a range cheap enough; at least 0."""
+        theta = starts * self.step
+        weight = np.exp(-0.5 * self.smoothing * theta * theta) * (1 / theta**2 + self.smoothing) * (self.step / math.pi)
+        return np.asarray(np.maximum(np.log(weight * starts / self.budget), 0.0))
+
+
+@dataclass
+class _Found:
+    """What was skipped, what is left, and the work so far."""
+
+    near: float = 0.0
+    far: float = 0.0
+    work: float = 0.0
+    left: list[tuple[Ints, Ints]] = field(default_factory=list)
+
+    def skip(self, bound: Floats, starts: Ints, stops: Ints, price: _Price) -> None:
+        """Ranges with a bound on |φ| in each."""
+        theta = starts * price.step
+        sums = bound * (stops - starts) * np.exp(-0.5 * price.smoothing * theta * theta)
+        self.near += float((sums / theta**2).sum())
+        self.far += float(sums.sum())
+
+    def skipped(self) -> Skipped:
+        """In order."""
+        none = np.zeros(0, dtype=np.int64)
+        starts, stops = (np.concatenate(column) for column in zip((none, none), *self.left, strict=True))
+        order = np.argsort(starts)
+        return Skipped(starts[order], stops[order], 1.0001 * self.near, 1.0001 * self.far, self.work)
+
+
+def _without_pairs(coins: Coins, c: float, edges: Ints, price: _Price, found: _Found) -> tuple[Ints, Ints, Ints]:
+    """Skip what the pairs of coins prove; the ranges still open, and their octaves."""
+    cuts, octave, bound = pair_bounds(coins, c, price.step * edges.astype(np.float64))
+    nodes = np.ceil(cuts / price.step).astype(np.int64)  # within 1e-15 of θ: less than the bound leaves room for
+    starts, stops = nodes[:-1], nodes[1:]
+    found.work += bound.size * PAIRS
+    gone = (bound <= np.exp(-price.needed(starts, stops))) | (starts == stops)
+    found.skip(bound[gone], starts[gone], stops[gone], price)
+    return starts[~gone], stops[~gone], octave[~gone]
 
 
 def _split(starts: Ints, stops: Ints, row: Ints) -> tuple[Ints, Ints, Ints]:
