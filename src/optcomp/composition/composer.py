@@ -20,7 +20,8 @@ from optcomp.composition.front import Question, checked_rtol, compose, optimum, 
 from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
 from optcomp.errors import InvalidInput, PrecisionNotReached
 from optcomp.numerics.balls import ball, float_down, float_up, precision
-from optcomp.numerics.contour.bracket import Anchor, excess, root
+from optcomp.numerics.contour.anchor import Anchor
+from optcomp.numerics.contour.bracket import excess, root
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.shift import shifted
 from optcomp.numerics.exact import Exact, Number, whole

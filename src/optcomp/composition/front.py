@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from optcomp.composition.reading import Items, read_parts
 from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable, PrecisionNotReached
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
-from optcomp.numerics.contour.bracket import Anchor
+from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.theorems import (
     dkmmn06,

@@ -16,7 +16,8 @@ from flint import arb
 
 from optcomp.errors import NotAffordable
 from optcomp.numerics.balls import ball, float_down, float_up, precision
-from optcomp.numerics.contour.bracket import Anchor, Bracket, Target, excess_at, excess_root
+from optcomp.numerics.contour.anchor import Anchor, CoinSource
+from optcomp.numerics.contour.bracket import Bracket, Target, excess_at, excess_root
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import mv18_1_5
@@ -82,8 +83,10 @@ def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, 
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
     with np.errstate(all="ignore"):
-        up, anchor = excess_root(coins, goal, effort.rtol, effort.work)
-        down = up if parts.exact_sizes else excess_root(coins_of(parts, -1), goal, effort.rtol, effort.work)[0]
+        up, anchor = excess_root(CoinSource(coins), goal, effort.rtol, effort.work)
+        down = (
+            up if parts.exact_sizes else excess_root(CoinSource(coins_of(parts, -1)), goal, effort.rtol, effort.work)[0]
+        )
     return epsilon_bound(parts, delta, replace(up, lower=down.lower)), anchor
 
 
@@ -94,9 +97,9 @@ def contour_delta(parts: Parts, epsilon: Exact, effort: Effort) -> tuple[Bound, 
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
     with np.errstate(all="ignore"):
-        up, anchor = excess_at(coins, y[0], effort.rtol, effort.work)
+        up, anchor = excess_at(CoinSource(coins), y[0], effort.rtol, effort.work)
         same = parts.exact_sizes and y[0] == y[1]
-        down = up if same else excess_at(coins_of(parts, -1), y[1], effort.rtol, effort.work)[0]
+        down = up if same else excess_at(CoinSource(coins_of(parts, -1)), y[1], effort.rtol, effort.work)[0]
     return delta_bound(parts, epsilon, replace(up, lower=down.lower)), anchor
 
 

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from optcomp.numerics.blocked import U
-from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.contour.gather import gather
-from optcomp.numerics.contour.integral import Integral, Means, Nodes, Sides, means
+from optcomp.numerics.contour.anchor import Anchor, Source
+from optcomp.numerics.contour.integral import Integral, Sides
 from optcomp.numerics.contour.plan import Plan, Saddle, make_plan, saddle_at, saddle_for
-from optcomp.numerics.contour.points import Compressed
 
 _ROUNDS = 4
 _FEW = 300
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
+_SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
 _FIRST = 2048
 _AIM = 0.75
 """The share of the wanted width that goes to the smoothing."""
@@ -44,38 +43,17 @@ class Target:
     log_rest: tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Anchor:
-    """One quadrature with what it was made from."""
-
-    integral: Integral
-    nodes: Nodes
-    log_means: Means
-    total: float
-    capped: bool
-    work: float = 0.0
-
-
-def anchor(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Anchor:
-    """Compute a plan."""
-    log_means = means(compressed, plan)
-    gathered = gather(coins, compressed, plan, work)
-    integral = Integral(gathered.plan, gathered.nodes, log_means)
-    return Anchor(integral, gathered.nodes, log_means, coins.total, gathered.capped, gathered.work)
-
-
-def excess_root(coins: Coins, target: Target, rtol: float, work: float) -> tuple[Bracket, Anchor]:
+def excess_root(source: Source, target: Target, rtol: float, work: float) -> tuple[Bracket, Anchor]:
     """The y >= 0 with E(1 - e^{y-L})_+ = t, or 0 if the excess is at most t everywhere."""
-    compressed = Compressed(coins)
-    saddle = saddle_for(coins, sum(target.log_t) / 2, sum(target.log_rest) / 2)
-    if coins.count < _FEW or saddle.y < 1e-2 * coins.total:
-        saddle = _settled(coins, compressed, saddle, target)
+    saddle = saddle_for(source, sum(target.log_t) / 2, sum(target.log_rest) / 2)
+    if source.count < _FEW or saddle.y < 1e-2 * source.total:
+        saddle = _settled(source, saddle, target)
     best: Bracket | None = None
     aim = rtol if saddle.y else _ROUGH
     for _ in range(_ROUNDS):
-        scale = saddle.y or 1e-3 * coins.total
+        scale = saddle.y or 1e-3 * source.total
         smoothing = _AIM * aim * scale / (1 + saddle.tilt)
-        made = anchor(coins, compressed, make_plan(coins, saddle, smoothing, aim * scale * abs(saddle.tilt)), work)
+        made = source.anchor(make_plan(source, saddle, smoothing, aim * scale * abs(saddle.tilt)), work)
         found = root(made, target)
         before, best = best, found if best is None else found.meet(best)
         width = best.upper - best.lower
@@ -86,26 +64,26 @@ def excess_root(coins: Coins, target: Target, rtol: float, work: float) -> tuple
             break  # what is left is round-off
         y = 0.5 * (found.lower + found.upper)
         if width < 0.5 * best.upper and abs(y - saddle.y) > 0.02 * (saddle.y + 1 / abs(saddle.tilt)):
-            saddle = _aimed(coins, y, target)
+            saddle = _aimed(source, y, target)
         else:
             aim *= min(max(0.5 * rtol * best.upper / width, 0.01), 0.5)
     assert best is not None
     return best, made
 
 
-def _aimed(coins: Coins, y: float, target: Target) -> Saddle:
+def _aimed(source: Source, y: float, target: Target) -> Saddle:
     """The saddle at y, where H is known to be about what is wanted."""
-    saddle = saddle_at(coins, y)
+    saddle = saddle_at(source, y)
     return replace(saddle, log_h=sum(target.log_t if saddle.excess else target.log_rest) / 2)
 
 
-def _settled(coins: Coins, compressed: Compressed, saddle: Saddle, target: Target) -> Saddle:
+def _settled(source: Source, saddle: Saddle, target: Target) -> Saddle:
     """A better start where the saddle point is not to be trusted: rough quadratures, each centred at the last guess."""
-    low, high, y = 0.0, coins.total, saddle.y
+    low, high, y = 0.0, source.total, saddle.y
     for _ in range(_ROUGH_ROUNDS):
-        here = saddle_at(coins, y)
-        smoothing = _ROUGH * max(y, 1e-3 * coins.total) / (1 + here.tilt)
-        made = anchor(coins, compressed, make_plan(coins, here, smoothing, _ROUGH), _ROUGH_WORK)
+        here = saddle_at(source, y)
+        smoothing = min(_ROUGH * max(y, 1e-3 * source.total), _SHORT / abs(here.tilt)) / (1 + here.tilt)
+        made = source.anchor(make_plan(source, here, smoothing, _ROUGH), _ROUGH_WORK)
         sides = made.integral.sides(y)
         if not math.isfinite(sides.middle) or not sides.slope:
             break
@@ -113,12 +91,12 @@ def _settled(coins: Coins, compressed: Compressed, saddle: Saddle, target: Targe
         low, high = (y, high) if (missing < 0) == here.excess else (low, y)
         after = y + missing / sides.slope
         if not low < after < high:
-            after = 0.5 * (low + high) if high - low > 1e-9 * coins.total else low
-        close = abs(after - y) <= 1e-3 * min(y, 1 / abs(here.tilt)) or after < 1e-8 * coins.total
+            after = 0.5 * (low + high) if high - low > 1e-9 * source.total else low
+        close = abs(after - y) <= 1e-3 * min(y, 1 / abs(here.tilt)) or after < 1e-8 * source.total
         y = after
         if close:
             break
-    return _aimed(coins, y if y > 1e-8 * coins.total else 0.0, target)
+    return _aimed(source, y if y > 1e-8 * source.total else 0.0, target)
 
 
 def root(made: Anchor, target: Target) -> Bracket:
@@ -191,14 +169,13 @@ def _outwards(
     return end
 
 
-def excess_at(coins: Coins, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:
+def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:
     """log E(1 - e^{y-L})_+ between two floats."""
-    compressed = Compressed(coins)
-    saddle = saddle_at(coins, y)
+    saddle = saddle_at(source, y)
     best: Bracket | None = None
     aim = rtol
     for _ in range(_ROUNDS):
-        made = anchor(coins, compressed, make_plan(coins, saddle, *_excess_aim(saddle, aim)), work)
+        made = source.anchor(make_plan(source, saddle, *_excess_aim(saddle, aim)), work)
         found = excess(made, y)
         best = found if best is None else found.meet(best)
         width = -math.expm1(best.lower - best.upper)

@@ -5,6 +5,7 @@ Everything is a float array here: x ascending and distinct, m the copies of each
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,6 +41,20 @@ class Coins:
         edges = np.unique(_grid(self.x).searchsorted(self.x), return_index=True)[1]
         copies = np.add.reduceat(self.m, edges)
         return np.sqrt(np.add.reduceat(self.m * self.x * self.x, edges) / copies), copies
+
+    @property
+    def spread(self) -> float:
+        """About the standard deviation of L."""
+        x, m = self.proxies
+        return math.sqrt(float(dot(x * x, m)))
+
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        """About log E e^{cL} and its first two derivatives, for several c >= -1/2."""
+        return cumulants(*self.proxies, c)
+
+    def log_mean_guess(self, c: Floats) -> Floats:
+        """About log E e^{cL}, for several c."""
+        return log_mean_guess(*self.proxies, c)
 
 
 def _grid(x: Floats) -> Floats:

@@ -34,7 +34,7 @@ class Gathered:
 
 def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gathered:
     """φ wherever it matters, spending about `work` nanoseconds at most."""
-    reach = _reach(plan)
+    reach = node_reach(plan)
     last = math.ceil(min(reach / math.sqrt(plan.smoothing) / plan.step, 2.0**52))
     theta, real, imag, error, settled = _bulk(coins, compressed, plan, last)
     kept = [(theta, real, imag, error)]
@@ -57,13 +57,13 @@ def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gat
         if skipped.nodes < open_nodes:
             plan, capped = replace(plan, smoothing=(reach / (last * plan.step)) ** 2), True
         kept.append(_survivors(coins, compressed, plan, skipped, direct))
-    cut = _truncation(plan, last * plan.step)
+    cut = truncation(plan, last * plan.step)
     joined = [np.concatenate(column) for column in zip(*kept, strict=True)]
     nodes = Nodes(joined[0], joined[1], joined[2], joined[3], near + cut[0], far + cut[1])
     return Gathered(plan, nodes, capped, spent)
 
 
-def _reach(plan: Plan) -> float:
+def node_reach(plan: Plan) -> float:
     """w times the largest θ, so that the rest is a share of the tolerance."""
     w = math.sqrt(plan.smoothing)
     reach = 2.0
@@ -72,7 +72,7 @@ def _reach(plan: Plan) -> float:
     return reach
 
 
-def _truncation(plan: Plan, top: float) -> tuple[float, float]:
+def truncation(plan: Plan, top: float) -> tuple[float, float]:
     """Bounds on the sums beyond θ = top, |φ| <= 1: integrals of e^{-w²θ²/2}/θ² and e^{-w²θ²/2}, over π."""
     w2 = plan.smoothing
     rest = 1.0001 * math.exp(-0.5 * w2 * top * top) / (math.pi * w2 * top)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats
-from optcomp.numerics.contour.coins import Coins, cumulants, dot, log_mean_guess
 
 _TILTS = np.array([1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 25, 40])
 _LEAST_TILT, _MOST_TILT = 2.0**-24, 1e110
@@ -22,6 +22,24 @@ _GRID, _SEARCHES = 33, 4
 _LEAST_LOG_S = math.log(3e-3)  # a tilt far from the saddle loses digits
 _SHARE = 0.03
 """The share of the tolerance left to aliasing, to truncation and to skipped nodes, each."""
+
+
+class Outline(Protocol):
+    """What a plan must know of L: about its cumulants at several tilts, its spread, and its largest value."""
+
+    @property
+    def total(self) -> float:
+        """At least the largest value of L that matters."""
+
+    @property
+    def spread(self) -> float:
+        """About its standard deviation."""
+
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        """About log E e^{cL} and its first two derivatives."""
+
+    def log_mean_guess(self, c: Floats) -> Floats:
+        """About log E e^{cL}."""
 
 
 @dataclass(frozen=True)
@@ -57,43 +75,42 @@ class Saddle:
     log_h: float
 
 
-def saddle_for(coins: Coins, log_t: float, log_rest: float) -> Saddle:
+def saddle_for(outline: Outline, log_t: float, log_rest: float) -> Saddle:
     """The saddle at which F is about t; `log_rest` is log(1 - t)."""
     excess = log_t < math.log(0.5)
     goal = log_t if excess else log_rest
-    tilt, y, _ = _search(coins, excess, lambda _, log_h: log_h > goal if excess else log_h < goal)
+    tilt, y, _ = _search(outline, excess, lambda _, log_h: log_h > goal if excess else log_h < goal)
     return Saddle(excess, tilt, max(y, 0.0), goal)
 
 
-def saddle_at(coins: Coins, y: float) -> Saddle:
+def saddle_at(outline: Outline, y: float) -> Saddle:
     """The saddle that belongs to y."""
-    tilt, _, log_h = _search(coins, True, lambda place, _: place < y)
+    tilt, _, log_h = _search(outline, True, lambda place, _: place < y)
     if log_h < math.log(0.5):
         return Saddle(True, tilt, y, log_h)
-    tilt, _, log_h = _search(coins, False, lambda place, _: place < y)
+    tilt, _, log_h = _search(outline, False, lambda place, _: place < y)
     return Saddle(False, tilt, y, min(log_h, -1e-300))
 
 
 def _search(
-    coins: Coins, excess: bool, left: Callable[[Floats, Floats], npt.NDArray[np.bool_]]
+    outline: Outline, excess: bool, left: Callable[[Floats, Floats], npt.NDArray[np.bool_]]
 ) -> tuple[float, float, float]:
     """The largest tilt for which a condition on (place, log H) still holds, if it holds for small tilts only."""
     low, high = (math.log(_LEAST_TILT), math.log(_MOST_TILT)) if excess else (math.log(2), -math.log(_LEAST_TILT))
-    near = _zoom(coins, excess, left, *_usual(coins, low, high), 2) if excess else None
-    found = near or _zoom(coins, excess, left, low, high, _SEARCHES, at_ends=True)
+    near = _zoom(outline, excess, left, *_usual(outline, low, high), 2) if excess else None
+    found = near or _zoom(outline, excess, left, low, high, _SEARCHES, at_ends=True)
     assert found is not None
     return found
 
 
-def _usual(coins: Coins, low: float, high: float) -> tuple[float, float]:
+def _usual(outline: Outline, low: float, high: float) -> tuple[float, float]:
     """Where the tilt usually is: a few standard deviations' worth."""
-    x, m = coins.proxies
-    middle = math.log(5 / math.sqrt(float(dot(x * x, m))))
+    middle = math.log(5 / outline.spread)
     return max(middle - 3, low), min(middle + 3, high)
 
 
 def _zoom(
-    coins: Coins,
+    outline: Outline,
     excess: bool,
     left: Callable[[Floats, Floats], npt.NDArray[np.bool_]],
     low: float,
@@ -104,7 +121,7 @@ def _zoom(
     """The search between two logs of tilts; none if it ends at an end, unless that is allowed."""
     for number in range(rounds):
         grid = np.linspace(low, high, _GRID)
-        place, log_h = _log_h(coins, np.exp(grid) if excess else -np.exp(-grid))
+        place, log_h = _log_h(outline, np.exp(grid) if excess else -np.exp(-grid))
         i = int(np.argmin(np.append(left(place, log_h), False)))
         if number == 0 and not at_ends and not 0 < i < _GRID:
             return None
@@ -113,27 +130,27 @@ def _zoom(
     return math.exp(low) if excess else -math.exp(-low), float(place[i - 1]), float(log_h[i - 1])
 
 
-def _log_h(coins: Coins, c: Floats) -> tuple[Floats, Floats]:
+def _log_h(outline: Outline, c: Floats) -> tuple[Floats, Floats]:
     """The places whose saddle points are at c, and about the log of H there."""
-    value, slope, curve = cumulants(*coins.proxies, c)
+    value, slope, curve = outline.cumulants(c)
     y = slope - 1 / c - 1 / (c + 1)
     spread = curve + 1 / c**2 + 1 / (c + 1) ** 2
     return y, value - c * y - np.log(np.abs(c * (c + 1))) - 0.5 * np.log(2 * math.pi * spread)
 
 
-def make_plan(coins: Coins, saddle: Saddle, smoothing: float, relative: float) -> Plan:
+def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Plan:
     """A contour through the saddle, with the longest step whose aliasing is below a share of the tolerance.
 
     `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step.
     """
     c = saddle.tilt
-    smoothing = min(smoothing, 0.01, (0.05 * coins.total) ** 2)
+    smoothing = min(smoothing, 0.01, (0.05 * outline.total) ** 2)
     best: tuple[float, float, float, float, float] | None = None
-    spread = math.sqrt(float(cumulants(*coins.proxies, np.array([c]))[2][0]))
+    spread = math.sqrt(float(outline.cumulants(np.array([c]))[2][0]))
     factors = (1.0, 1.5, 2.5, 4.0, 7.0, 12.0) if saddle.excess and c * spread < 1.5 else (1.0,)
     for factor in factors:
         tilt = float(_short(np.array([c * factor]))[0])
-        period, above, below, log_s = _period(coins, saddle, tilt, smoothing, relative)
+        period, above, below, log_s = _period(outline, saddle, tilt, smoothing, relative)
         if best is None or (period < 0.85 * best[0] and log_s > _LEAST_LOG_S):
             best = period, tilt, above, below, log_s
     assert best is not None
@@ -145,16 +162,15 @@ def make_plan(coins: Coins, saddle: Saddle, smoothing: float, relative: float) -
 
 
 def _period(
-    coins: Coins, saddle: Saddle, c: float, smoothing: float, relative: float
+    outline: Outline, saddle: Saddle, c: float, smoothing: float, relative: float
 ) -> tuple[float, float, float, float]:
     """2π/step so that aliasing is small, the tilts that prove it, and log(H e^{cy - K(c)})."""
-    x, m = coins.proxies
     y = saddle.y
-    value, _, curve = (float(column[0]) for column in cumulants(x, m, np.array([c])))
+    value, _, curve = (float(column[0]) for column in outline.cumulants(np.array([c])))
     spread = math.sqrt(curve + smoothing + 1e-300)
     ups, downs = _candidates(saddle.excess, c, spread)
     tilts = np.concatenate((ups, downs))
-    logs = log_mean_guess(x, m, tilts) + 0.5 * smoothing * tilts * (tilts + 1) + log_reach(saddle.excess, tilts)
+    logs = outline.log_mean_guess(tilts) + 0.5 * smoothing * tilts * (tilts + 1) + log_reach(saddle.excess, tilts)
     here = value + 0.5 * smoothing * c * (c + 1)
     log_s = min(saddle.log_h - here + c * y, 0.0)
     least = math.log(_SHARE / 3 * min(relative, 0.1)) + log_s

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from optcomp.numerics.blocked import U
-from optcomp.numerics.contour.bracket import Anchor
+from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.integral import Integral, Means, Nodes, means_of
 from optcomp.numerics.contour.points import Points, lone_points

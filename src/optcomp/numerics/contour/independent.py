@@ -1,0 +1,210 @@
+r"""Quadratures for sums of independent variables of any laws.
+
+φ is the product of the laws' φ_i^{n_i}.  Where a law fades by itself (a normal part, a density) no smoothing is needed:
+the sum is cut where \prod fade_i^{n_i} is negligible.  Otherwise the smoothing of the plan cuts it, as for coins.  In
+between, ranges are skipped in which every |φ_i| <= |φ_i(θ)| + r slope_i.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.contour.anchor import Anchor
+from optcomp.numerics.contour.gather import MOST_NODES, node_reach, truncation
+from optcomp.numerics.contour.integral import Integral, Means, Nodes
+from optcomp.numerics.contour.plan import Plan
+from optcomp.numerics.laws.law import Law, Waves
+
+_BITS = 128
+_BATCH, _LEAST_SKIP = 256, 16
+_OCTAVES = 30
+_DEAREST = 1e8
+_GUESS_STEP = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """L as the sum of so many copies of each law; beyond `total` the excess is below the goal."""
+
+    laws: Sequence[tuple[Law, int]]
+    total: float
+
+    @cached_property
+    def count(self) -> float:
+        """How many variables there are."""
+        return float(sum(copies for _, copies in self.laws))
+
+    @cached_property
+    def spread(self) -> float:
+        """About the standard deviation of L."""
+        return math.sqrt(max(float(self.cumulants(np.zeros(1))[2][0]), 1e-200))
+
+    def log_mean_guess(self, c: Floats) -> Floats:
+        """About log E e^{cL}, for several c."""
+        return np.asarray(sum(copies * law.log_mean_guess(c) for law, copies in self.laws))
+
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        """About log E e^{cL} and its first two derivatives, for several c >= -1/2."""
+        step = np.maximum(_GUESS_STEP, _GUESS_STEP * np.abs(c))
+        low, here, high = (self.log_mean_guess(place) for place in (c - step, c, c + step))
+        return here, (high - low) / (2 * step), np.maximum((high - 2 * here + low) / step**2, 1e-300)
+
+    def means(self, plan: Plan) -> Means:
+        """K at the three tilts of a plan."""
+        return Means(*(self._mean(c) for c in (plan.tilt, plan.above, plan.below)))
+
+    def _mean(self, c: float) -> tuple[float, float]:
+        with precision(_BITS):
+            whole = sum(copies * law.log_mean(c) for law, copies in self.laws)
+            value = float(whole.mid())
+            return value, float_up(abs(whole - value))
+
+    def anchor(self, plan: Plan, work: float) -> Anchor:
+        """Compute a plan, with about that much work at most."""
+        log_means = self.means(plan)
+        plan, nodes, capped, spent = _Gathering(self, plan, work).run()
+        return Anchor(Integral(plan, nodes, log_means), nodes, log_means, self.total, capped, spent)
+
+    def log_fade(self, c: float, theta: float) -> float:
+        """At least log|φ(θ')| for every θ' >= θ."""
+        return sum(copies * math.log(max(law.fade(c, theta), 1e-300)) for law, copies in self.laws)
+
+    def cost(self, c: float, theta: float) -> float:
+        """About the nanoseconds for a node."""
+        return sum(law.cost(c, theta) for law, _ in self.laws) + 200.0
+
+    def values(self, c: float, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """φ at ascending places: real part, imaginary part and a bound on the error of either."""
+        log_size, angle, error, log_most = self._product([law.waves(c, theta) for law, _ in self.laws], theta)
+        size = np.exp(np.minimum(log_size, 0.0))
+        good = error < 0.5
+        slack = size * np.expm1(np.where(good, error, 0.0)) + 30 * U * size
+        return (
+            np.where(good, size * np.cos(angle), 0.0),
+            np.where(good, size * np.sin(angle), 0.0),
+            np.where(good, slack, np.exp(log_most)),
+        )
+
+    def _product(self, waves: Sequence[Waves], theta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        copies = [float(count) for _, count in self.laws]
+        shifts = [count * wave.centre for count, wave in zip(copies, waves, strict=True)]
+        centre, moved = math.fsum(shifts), sum(map(abs, shifts))
+        log_size, angle, error, log_most = (
+            sum((count * getattr(wave, name) for count, wave in zip(copies, waves, strict=True)), np.zeros_like(theta))
+            for name in ("log_size", "angle", "error", "log_most")
+        )
+        sizes = sum(
+            count * (np.abs(wave.log_size) + np.abs(wave.angle)) for count, wave in zip(copies, waves, strict=True)
+        )
+        error = 1.01 * error + 4 * U * (theta * moved + (len(copies) + 1) * sizes)
+        return log_size, angle + theta * centre, error, np.minimum(log_most, 0.0) + 1e-12
+
+    def log_most_near(self, c: float, theta: float, radius: float) -> float:
+        """At least log|φ| within `radius` of θ."""
+        return sum(copies * law.log_most_near(c, theta, radius) for law, copies in self.laws) + 1e-9
+
+
+class _Gathering:
+    """Node values for one plan."""
+
+    def __init__(self, whole: Independent, plan: Plan, work: float) -> None:
+        self.whole, self.work = whole, work
+        self.plan = self._without_smoothing(plan)
+        self.near = self.far = self.spent = 0.0
+        self.kept: list[tuple[Floats, Floats, Floats, Floats]] = []
+
+    def _without_smoothing(self, plan: Plan) -> Plan:
+        """The plan without smoothing, if the laws fade about as soon as it would cut."""
+        blurred = node_reach(plan) / math.sqrt(plan.smoothing)
+        return replace(plan, smoothing=0.0) if self._faded(plan) <= max(3 * blurred, 200 * plan.step) else plan
+
+    def _faded(self, plan: Plan) -> float:
+        """From this θ on the laws themselves make everything negligible."""
+        goal = math.log(plan.share)
+        low, high = plan.step, math.inf
+        theta = plan.step
+        for _ in range(80):
+            if self.whole.log_fade(plan.tilt, theta) - math.log(math.pi * theta) <= goal:
+                high = theta
+            else:
+                low = theta
+            if math.isinf(high):
+                theta *= 4
+            elif high < 1.05 * low or high <= plan.step:
+                break
+            else:
+                theta = math.sqrt(low * high)
+            if theta > 1e12:
+                return math.inf
+        return high
+
+    def run(self) -> tuple[Plan, Nodes, bool, float]:
+        """Bulk, ranges that can be skipped, and what is left."""
+        plan = self.plan
+        w = math.sqrt(plan.smoothing)
+        top = min(node_reach(plan) / w if w else math.inf, self._faded(plan))
+        wanted = math.ceil(min(top / plan.step, 2.0**52))
+        last = self._fill(wanted)
+        if last < wanted:
+            cut = (node_reach(plan) / (last * plan.step)) ** 2
+            plan = self.plan = replace(plan, smoothing=max(cut, plan.smoothing))
+        near, far = self._beyond(last * plan.step)
+        theta, real, imag, error = (np.concatenate(column) for column in zip(*self.kept, strict=True))
+        nodes = Nodes(theta, real, imag, error, 1.0001 * self.near + near, 1.0001 * self.far + far)
+        return plan, nodes, last < wanted, self.spent
+
+    def _fill(self, last: int) -> int:
+        """Compute or skip nodes up to the last, or as far as work and memory go: the last that is accounted for."""
+        plan, whole = self.plan, self.whole
+        first = computed = 0
+        length = 4 * _LEAST_SKIP
+        while first <= last:
+            while first > 0 and length >= _LEAST_SKIP and first <= last:
+                count = min(length, last + 1 - first)
+                if self._skip(first, count):
+                    first, length = first + count, 2 * length
+                else:
+                    length //= 2
+            if first > last:
+                break
+            count = min(_BATCH if first else 32, last + 1 - first)
+            price = count * whole.cost(plan.tilt, (first + count) * plan.step)
+            if first and (computed > MOST_NODES or self.spent + price > self.work):
+                return first - 1
+            theta = plan.step * np.arange(first, first + count, dtype=np.float64)
+            self.kept.append((theta, *whole.values(plan.tilt, theta)))
+            self.spent += price
+            first, computed, length = first + count, computed + count, max(length, 4 * _LEAST_SKIP)
+        return last
+
+    def _skip(self, first: int, count: int) -> bool:
+        """Leave out some nodes if |φ| is provably small on their range."""
+        plan = self.plan
+        if self.whole.cost(plan.tilt, (first + count) * plan.step) > min(self.work - self.spent, _DEAREST):
+            return False
+        theta, middle = first * plan.step, (first + 0.5 * (count - 1)) * plan.step
+        radius = 0.5 * (count - 1) * plan.step * (1 + 1e-12)
+        fading = math.exp(-0.5 * plan.smoothing * theta * theta)
+        nodes = count * plan.step / math.pi
+        bound = math.exp(self.whole.log_most_near(plan.tilt, middle, radius)) * fading
+        self.spent += self.whole.cost(plan.tilt, middle) + 50_000
+        if not bound * nodes * (1 / theta**2 + plan.smoothing) <= plan.share * count / first / _OCTAVES:
+            return False
+        self.near += bound * nodes / theta**2
+        self.far += bound * nodes
+        return True
+
+    def _beyond(self, top: float) -> tuple[float, float]:
+        """Bounds on the sums beyond the last node."""
+        fade = 1.0001 * math.exp(min(self.whole.log_fade(self.plan.tilt, top), 0.0))
+        if not self.plan.smoothing:
+            return fade / (math.pi * top), 0.0
+        near, far = truncation(self.plan, top)
+        return fade * near, fade * far

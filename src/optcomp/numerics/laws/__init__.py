@@ -1,0 +1,1 @@
+"""Laws of single real random variables, as the contour integral needs them: exponential moments on vertical lines."""

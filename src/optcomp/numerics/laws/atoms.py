@@ -1,0 +1,62 @@
+r"""Laws with finitely many values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from flint import arb
+
+from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.laws.cloud import Cloud, CloudLaw
+
+Atoms = Sequence[tuple[arb, arb]]
+_BITS = 128
+
+
+class AtomicLaw(CloudLaw):
+    """Values with probabilities, both as balls that a function gives at the working precision."""
+
+    def __init__(self, atoms: Callable[[], Atoms]) -> None:
+        super().__init__()
+        self._atoms = atoms
+        with precision(_BITS):
+            known = atoms()
+            self.most = max(float_up(value) for value, _ in known)
+            self._values = np.array([float(value.mid()) for value, _ in known])
+            self._logs = np.array([float(p.log().mid()) for _, p in known])
+
+    def log_mean(self, c: float) -> arb:
+        return sum((p * (arb(c) * value).exp() for value, p in self._atoms()), arb(0)).log()
+
+    def log_mean_guess(self, c: Floats) -> Floats:
+        return np.asarray(np.logaddexp.reduce(self._logs + c[:, np.newaxis] * self._values, axis=1))
+
+    def cloud(self, c: float, theta: float) -> Cloud:
+        with precision(_BITS):
+            logs = [p.log() + arb(c) * value for value, p in self._atoms()]
+            top = max(logs, key=lambda log: float(log.mid()))
+            weights = np.array([float((log - top).exp().mid()) for log in logs])
+        return Cloud(self._values, weights, 8 * U, 4 * U * np.abs(self._values), lambda place: 0 * place + 1e-290)
+
+    def points(self, c: float, theta: float) -> float:
+        return float(self._values.size)
+
+    def mean(self) -> arb:
+        return sum((p * value for value, p in self._atoms()), arb(0))
+
+    def variance(self) -> arb:
+        mean = self.mean()
+        return sum((p * (value - mean) ** 2 for value, p in self._atoms()), arb(0))
+
+    def tail(self, y: float) -> arb:
+        return sum((p * _above(value - arb(y)) for value, p in self._atoms()), arb(0))
+
+    def excess(self, y: float) -> arb:
+        return sum((p * (1 - (arb(y) - value).exp()).max(arb(0)) for value, p in self._atoms()), arb(0))
+
+
+def _above(difference: arb) -> arb:
+    """1 if positive, 0 if not, both if undecided."""
+    return arb(1) if difference > 0 else arb(0) if difference <= 0 else arb(0.5, 0.5)

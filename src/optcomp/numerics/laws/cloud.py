@@ -1,0 +1,110 @@
+r"""Many weighted points in place of a law: E e^{(c+iθ)L}/E e^{cL} = sum w_j e^{iθl_j}/sum w_j, up to a known error.
+
+The sum is taken as 1 + sum w_j (e^{iθ(l_j - m)} - 1)/sum w_j with m about the mean: every error is then proportional to
+|e^{iθ(l_j-m)} - 1|, which is small where φ is raised to a high power.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
+
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Points with positive weights, each weight within `rough` relatively, each place within `blur` absolutely.
+
+    `cut(θ)` bounds what the points miss of E e^{(c+iθ)L}, relative to E e^{cL}.
+    """
+
+    place: Floats
+    weight: Floats
+    rough: Floats | float
+    blur: Floats
+    cut: Callable[[Floats], Floats]
+
+    @cached_property
+    def _centred(self) -> tuple[float, Floats, Floats]:
+        share = self.weight / self.weight.sum()
+        centre = float((share * self.place).sum())
+        return centre, share, self.place - centre
+
+    @cached_property
+    def _slacks(self) -> tuple[Floats, float]:
+        """Relative error of each share (but for a common factor), and the mean error of the places."""
+        _, share, away = self._centred
+        rough = float((self.rough * share).sum())
+        own = 1.01 * (self.rough + rough) + (2 * away.size + 40) * U
+        places = float(((self.blur + 8 * U * np.abs(away)) * share).sum())
+        return np.broadcast_to(2 * own * share, share.shape), 1.01 * places
+
+    @cached_property
+    def spread(self) -> float:
+        """At least E|L - centre| under the tilted law, but for what `cut` covers."""
+        _, share, away = self._centred
+        return 1.0001 * float((share * (np.abs(away) + self.blur)).sum())
+
+    def waves(self, theta: Floats) -> Waves:
+        """φ at some θ."""
+        rows = max(_CHUNK // self.place.size, 1)
+        parts = [self._offsets(theta[i : i + rows]) for i in range(0, theta.size, rows)]
+        real, imag, error = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return waves_of(self._centred[0], real, imag, error + 2.01 * (self.cut(theta) + self.cut(0 * theta)))
+
+    def _offsets(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        _, share, away = self._centred
+        own, places = self._slacks
+        half = (0.5 * theta)[:, np.newaxis] * away
+        sine, cosine = np.sin(half), np.cos(half)
+        real, imag = -2 * (sine * sine * share).sum(axis=1), 2 * (sine * cosine * share).sum(axis=1)
+        return real, imag, 1.01 * (np.abs(sine) * own).sum(axis=1) + theta * places
+
+
+class CloudLaw(Law):
+    """A law known through clouds, which must be denser the larger θ is."""
+
+    def __init__(self) -> None:
+        self._clouds: dict[float, list[tuple[float, Cloud]]] = {}
+        self._known: dict[tuple[float, str], float] = {}
+
+    @abstractmethod
+    def cloud(self, c: float, theta: float) -> Cloud:
+        """Points good for all places up to θ."""
+
+    @abstractmethod
+    def points(self, c: float, theta: float) -> float:
+        """About how many points that takes."""
+
+    def _fitting(self, c: float, theta: float) -> Cloud:
+        known = self._clouds.setdefault(c, [])
+        for top, cloud in known:
+            if theta <= top <= 2 * theta or (theta <= top and cloud.place.size < 1.5 * self.points(c, theta)):
+                return cloud
+        known.append((theta, self.cloud(c, theta)))
+        return known[-1][1]
+
+    def waves(self, c: float, theta: Floats) -> Waves:
+        """φ at ascending places, octave by octave."""
+        octave = np.floor(np.log2(np.maximum(theta, 1.0)))
+        parts = []
+        for value in np.unique(octave).tolist():
+            chosen = theta[octave == value]
+            parts.append(self._fitting(c, max(float(chosen[-1]), 1.0)).waves(chosen))
+        return joined(parts, theta)
+
+    def slope(self, c: float) -> float:
+        """E|L - centre| of the tilted law, with a margin for what points miss."""
+        return self._fitting(c, 1.0).spread * 1.0001 + 1e-12
+
+    def cost(self, c: float, theta: float) -> float:
+        """Two trigonometric functions for each point."""
+        return 100.0 + 40.0 * self.points(c, theta)

@@ -1,0 +1,105 @@
+r"""What a law is: a finite random variable L with all exponential moments E e^{cL}, c >= -1.
+
+For the contour integral a law gives K(c) = log E e^{cL} as a ball, φ(θ) = E e^{(c+iθ)L}/E e^{cL} at many θ with a
+bound on the error, and a bound on |φ| from some θ on.  For people it gives its mean, variance, tail and excess.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from optcomp.numerics.blocked import Floats, U
+
+
+@dataclass(frozen=True, eq=False)
+class Waves:
+    """φ(θ) = e^{iθ·centre} exp(log_size + i·angle), each within `error`; and |φ| <= e^log_most in any case."""
+
+    centre: float
+    log_size: Floats
+    angle: Floats
+    error: Floats
+    log_most: Floats
+
+
+class Law(ABC):
+    """One finite random variable."""
+
+    most: float = math.inf
+    """At least its largest value."""
+
+    @abstractmethod
+    def log_mean(self, c: float) -> arb:
+        """log E e^{cL} as a ball, at the working precision."""
+
+    @abstractmethod
+    def log_mean_guess(self, c: Floats) -> Floats:
+        """The same for several c, about: for choosing parameters, never for claims."""
+
+    @abstractmethod
+    def waves(self, c: float, theta: Floats) -> Waves:
+        """φ at ascending places θ >= 0."""
+
+    def fade(self, c: float, theta: float) -> float:
+        """At least |φ(θ')| for every θ' >= θ > 0."""
+        return 1.0
+
+    @abstractmethod
+    def slope(self, c: float) -> float:
+        """At least |d/dθ (φ(θ) e^{-iθx})| for some x and every θ: a mean distance from x under the tilted law."""
+
+    def log_most_near(self, c: float, theta: float, radius: float) -> float:
+        """At least log|φ| within `radius` of θ."""
+        most = math.exp(float(self.waves(c, np.array([theta])).log_most[0])) + radius * self.slope(c)
+        return math.log(most) + 1e-12 if most < 1 else 0.0
+
+    @abstractmethod
+    def cost(self, c: float, theta: float) -> float:
+        """About how many nanoseconds a value at θ takes."""
+
+    @abstractmethod
+    def mean(self) -> arb:
+        """E L."""
+
+    @abstractmethod
+    def variance(self) -> arb:
+        """E (L - E L)²."""
+
+    @abstractmethod
+    def tail(self, y: float) -> arb:
+        """P(L > y)."""
+
+    @abstractmethod
+    def excess(self, y: float) -> arb:
+        """E (1 - e^{y-L})_+."""
+
+
+def waves_of(centre: float, real: Floats, imag: Floats, error: Floats) -> Waves:
+    """From φ e^{-iθ·centre} - 1 = real + i·imag within an absolute error."""
+    size2 = real * (2 + real) + imag * imag  # |φ|² - 1
+    size = np.hypot(1 + real, imag)
+    log_size = np.where(np.abs(size2) < 0.5, 0.5 * np.log1p(np.maximum(size2, -0.5)), np.log(np.maximum(size, 1e-300)))
+    angle = np.arctan2(imag, 1 + real)
+    small = 1.0001 * (error + 8 * U * (np.abs(real) + np.abs(imag)))
+    loose = np.where(size > 3 * small, 1.01 * small / np.maximum(size - small, 1e-300), math.inf)
+    loose += 16 * U * (np.abs(log_size) + np.abs(angle))
+    return Waves(centre, log_size, angle, loose, np.log(np.minimum(size + small + 4 * U, 1.0)))
+
+
+def joined(parts: Sequence[Waves], theta: Floats) -> Waves:
+    """One after another, about the first centre."""
+    if len(parts) == 1:
+        return parts[0]
+    centre = parts[0].centre
+    sizes = [part.angle.size for part in parts]
+    moved = np.repeat([part.centre - centre for part in parts], sizes) * theta
+    log_size, angle, error, log_most = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("log_size", "angle", "error", "log_most")
+    )
+    return Waves(centre, log_size, angle + moved, error + 8 * U * (np.abs(moved) + theta * abs(centre)), log_most)

@@ -1,0 +1,173 @@
+r"""The log-ratio of a mixture of two Laplace laws to one of them: B = 1 - q + q e^l, l the plain loss under the one.
+
+    towards the mixture:  L = log B under the density B:   E e^{sL} = I(s+1)
+    away from it:         L = -log B under the plain law:  E e^{sL} = I(-s),      I(z) = E B^z
+
+l is -ε with probability 1/2, ε with e^{-ε}/2, and has the density e^{-(ε+l)/2}/4 in between: two atoms and Gauss
+quadrature.  In the ellipse with half-axes εa and εb < π the function e^{-(ε+l)/2} B^z is at most
+e^{ε(a-1)/2 + θεb} times B(εa)^γ for γ >= 0, or (B(-εa) cos(εb/2))^γ for γ < 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from flint import acb, arb
+
+from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.exact import Exact
+from optcomp.numerics.laws.cloud import Cloud, CloudLaw
+from optcomp.numerics.laws.laplace import gauss_cut, legendre
+from optcomp.numerics.laws.mixed_normal import Direction
+
+_BITS = 96
+_LOG_CUT = 46.0
+_GUESSES = 64
+MOST_DEGREE = 4096
+
+
+class MixedLaplaceLaw(CloudLaw):
+    """The loss between a Laplace law and its mixture with a shifted one, 0 < q < 1; ε the shift in scales."""
+
+    def __init__(self, eps: Exact, q: Exact, direction: Direction) -> None:
+        super().__init__()
+        self.eps, self.q, self.direction = eps, q, direction
+        self._eps, self._q = float(eps), float(q)
+        self._sign = 1.0 if direction == "towards" else -1.0
+        with precision(_BITS):
+            end = ball(eps) if direction == "towards" else -ball(eps)
+            self.most = float_up(int(self._sign) * (1 + ball(q) * end.expm1()).log())
+
+    def _power(self, c: float) -> float:
+        return c + 1 if self.direction == "towards" else -c
+
+    def _log_b(self, place: Floats) -> tuple[Floats, Floats]:
+        """log B and a bound on its error for places within 4u."""
+        grown = self._q * np.expm1(place)
+        log_b = np.log1p(grown)
+        error = U * (8 * (grown + self._q) / (1 + grown) * np.abs(place) + 20 * np.abs(grown / (1 + grown)))
+        return log_b, error + 8 * U * np.abs(log_b)
+
+    def _ellipse(self, power: float, theta: float) -> tuple[float, float]:
+        """log ρ, and the log of the integrand's bound there."""
+        room = 2.5 if power >= 0 else 1.5
+        flat = min(room / self._eps, 1 + _LOG_CUT / max(theta * self._eps, 1e-9), 50.0)
+        grown = math.sqrt(1 + flat * flat)
+        reach = self._eps * grown
+        if power >= 0:
+            log_b = power * math.log1p(self._q * math.expm1(reach))
+        else:
+            log_b = power * (math.log1p(self._q * math.expm1(-reach)) + math.log(math.cos(0.5 * self._eps * flat)))
+        return math.log(grown + flat), 0.5 * self._eps * (grown - 1) + theta * self._eps * flat + log_b
+
+    def _degree(self, power: float, theta: float) -> int:
+        log_rho, log_size = self._ellipse(power, theta)
+        return min(math.ceil((log_size + _LOG_CUT) / (2 * log_rho)) + 4, MOST_DEGREE)
+
+    def cloud(self, c: float, theta: float) -> Cloud:
+        power = self._power(c)
+        degree = self._degree(power, theta)
+        node, omega = legendre(degree)
+        place = np.concatenate(([-self._eps], self._eps * node, [self._eps]))
+        log_b, error = self._log_b(place)
+        inner = math.log(0.25 * self._eps) + np.log(omega) - 0.5 * self._eps * (1 + node)
+        logs = np.concatenate(([math.log(0.5)], inner, [math.log(0.5) - self._eps])) + power * log_b
+        weight = np.exp(logs)
+        log_rho, log_size = self._ellipse(power, theta)
+        cut = self._eps / 4 * math.exp(min(gauss_cut(log_size, log_rho, degree), 0.0)) * 1.01 / float(weight.sum())
+        rough = U * (40 + 4 * self._eps + 4 * np.abs(logs)) + abs(power) * error
+        return Cloud(self._sign * log_b, weight, rough, error, lambda at: 0 * at + cut + 1e-290)
+
+    def points(self, c: float, theta: float) -> float:
+        return self._degree(self._power(c), theta) + 2.0
+
+    def log_mean(self, c: float) -> arb:
+        eps, q, gamma = ball(self.eps), ball(self.q), arb(self._power(c))
+
+        def integrand(place: acb, _: bool) -> acb:
+            return (gamma * (1 + q * (place.exp() - 1)).log() - (eps + place) / 2).exp()
+
+        inner = acb.integral(integrand, -eps, eps).real / 4
+        low, high = ((gamma * (1 + q * end.expm1()).log()).exp() / 2 for end in (-eps, eps))
+        return (low + high * (-eps).exp() + inner).log()
+
+    def log_mean_guess(self, c: Floats) -> Floats:
+        power = c + 1 if self.direction == "towards" else -c
+        node, omega = legendre(_GUESSES)
+        place = np.concatenate(([-self._eps], self._eps * node, [self._eps]))
+        inner = np.log(0.25 * self._eps * omega) - 0.5 * self._eps * (1 + node)
+        logs = np.concatenate(([math.log(0.5)], inner, [math.log(0.5) - self._eps]))
+        return np.asarray(np.logaddexp.reduce(logs + power[:, np.newaxis] * self._log_b(place)[0], axis=1))
+
+    def fade(self, c: float, theta: float) -> float:
+        """The atoms, and 2 (G/π at either end)/θ for the density G: log G/π has slope (γ+1)π - 3/2, so one minimum."""
+        if (c, "atoms") not in self._known:
+            with precision(_BITS):
+                eps, q, gamma = ball(self.eps), ball(self.q), arb(self._power(c))
+                whole = self.log_mean(c).exp()
+                ends = [(gamma * (1 + q * end.expm1()).log()).exp() for end in (-eps, eps)]
+                atoms = (ends[0] + ends[1] * (-eps).exp()) / (2 * whole)
+                shares = [q * end.exp() / (1 + q * end.expm1()) for end in (-eps, eps)]
+                slopes = (ends[0] / shares[0] + ends[1] * (-eps).exp() / shares[1]) / (2 * whole)
+                self._known[c, "atoms"], self._known[c, "slopes"] = float_up(atoms), float_up(slopes)
+        return min(1.0, 1.0001 * (self._known[c, "atoms"] + self._known[c, "slopes"] / theta))
+
+    def _sides(self, y: float) -> tuple[arb, arb]:
+        """P(L > y) under the law itself and under the other one."""
+        q, eps = ball(self.q), ball(self.eps)
+        towards = self.direction == "towards"
+        ratio = ((arb(y) if towards else -arb(y)).expm1() + q) / q  # B(l) = e^{±y} at e^l = ratio
+        place = ratio.log() if ratio > 0 else -2 * eps
+        plain, shifted = _above(place, eps, -1), _above(place, eps, +1)
+        if not towards:
+            plain, shifted = 1 - _at_least(place, eps, -1), 1 - _at_least(place, eps, +1)
+        mixture = (1 - q) * plain + q * shifted
+        return (mixture, plain) if towards else (plain, mixture)
+
+    def tail(self, y: float) -> arb:
+        return self._sides(y)[0]
+
+    def excess(self, y: float) -> arb:
+        own, other = self._sides(y)
+        return (own - arb(y).exp() * other).max(arb(0))
+
+    def _moment(self, order: int) -> arb:
+        eps, q = ball(self.eps), ball(self.q)
+
+        def integrand(place: acb, _: bool) -> acb:
+            b = 1 + q * (place.exp() - 1)
+            value = b.log() ** order * (-(eps + place) / 2).exp()
+            return value * b if self.direction == "towards" else value
+
+        inner = acb.integral(integrand, -eps, eps).real / 4
+        ends = arb(0)
+        for end, weight in ((-eps, arb(0.5)), (eps, (-eps).exp() / 2)):
+            b = 1 + q * end.expm1()
+            ends += weight * b.log() ** order * (b if self.direction == "towards" else arb(1))
+        return int(self._sign) ** order * (inner + ends)
+
+    def mean(self) -> arb:
+        return self._moment(1)
+
+    def variance(self) -> arb:
+        return self._moment(2) - self._moment(1) ** 2
+
+
+def _above(place: arb, eps: arb, side: int) -> arb:
+    """P(l > place) for the plain loss l under the law that makes it small (-1) or large (+1)."""
+    if place >= eps:
+        return arb(0)
+    if place < -eps:
+        return arb(1)
+    return (-(eps + place) / 2).exp() / 2 if side < 0 else 1 - ((place - eps) / 2).exp() / 2
+
+
+def _at_least(place: arb, eps: arb, side: int) -> arb:
+    """P(l >= place): the same but for the atoms."""
+    if place > eps:
+        return arb(0)
+    if place <= -eps:
+        return arb(1)
+    return (-(eps + place) / 2).exp() / 2 if side < 0 else 1 - ((place - eps) / 2).exp() / 2
