@@ -4,7 +4,7 @@
 >>> oc.compose([oc.ApproxDP(0.1, 1e-9)] * 50 + [oc.PureDP(0.2)] * 50, delta=1e-6).epsilon
 """
 
-from optcomp.composition import METHODS, Composer, compare, compose
+from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
 from optcomp.errors import (
     HypothesisNotMet,
     InvalidGuarantee,
@@ -14,28 +14,64 @@ from optcomp.errors import (
     PrecisionNotReached,
     UnknownTheorem,
 )
-from optcomp.guarantees import ApproxDP, PureDP
+from optcomp.guarantees import (
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    GaussianDP,
+    Laplace,
+    NameAndShame,
+    PoissonSubsampled,
+    PrivacyLoss,
+    PureDP,
+    RandomizedResponse,
+    RenyiDP,
+    SparseVector,
+)
 from optcomp.numerics.progress import listening
 from optcomp.theorems import Bound, Theorem, known_theorems, theorem
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "METHODS",
     "ApproxDP",
+    "ApproxZCDP",
     "Bound",
+    "Calibrated",
     "Composer",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "Gaussian",
+    "GaussianDP",
     "HypothesisNotMet",
     "InvalidGuarantee",
     "InvalidInput",
+    "Laplace",
+    "METHODS",
+    "NameAndShame",
     "NotAffordable",
     "OptcompError",
+    "PoissonSubsampled",
     "PrecisionNotReached",
+    "PrivacyLoss",
     "PureDP",
+    "RandomizedResponse",
+    "RenyiDP",
+    "SparseVector",
+    "TCDP",
     "Theorem",
     "UnknownTheorem",
+    "ZCDP",
+    "calibrate",
     "compare",
     "compose",
+    "convert",
     "known_theorems",
     "listening",
     "theorem",

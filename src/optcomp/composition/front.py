@@ -10,12 +10,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from optcomp.composition.reading import Items, read_parts
+from optcomp.composition import mixed
+from optcomp.composition.reading import Items, read_any
 from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable, PrecisionNotReached
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.theorems import (
+    cks20,
     dkmmn06,
     drv10,
     kov15_3_5,
@@ -23,8 +25,11 @@ from optcomp.theorems import (
     mv18_1_7,
     opt,
     smith25_1_1,
+    zdw22,
 )
 from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.mixture import Mixture
+from optcomp.theorems.opt import Effort
 from optcomp.theorems.parts import Parts
 from optcomp.theorems.register import Parameters, theorem
 
@@ -60,11 +65,18 @@ _CLOSED = (
 _EXACT = _Method("exact", "MV18-1.5", mv18_1_5.epsilon_at, mv18_1_5.delta_at)
 _MURTAGH_VADHAN = _Method("murtagh-vadhan", "MV18-1.7", mv18_1_7.epsilon_at, mv18_1_7.delta_at)
 _CERTIFIED = _Method("certified", opt.ID, opt.epsilon_at, opt.delta_at)
-_NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN, _CERTIFIED)}
+_RENYI = _Method(
+    "renyi",
+    cks20.ID,
+    lambda parts, delta: cks20.epsilon_at(Mixture(parts), delta),
+    lambda parts, epsilon: cks20.delta_at(Mixture(parts), epsilon),
+)
+_NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN, _CERTIFIED, _RENYI)}
 
 METHODS = ("auto", *_NAMED)
 _LOWER_SIDE = "lower side:"
 _FEW_ATOMS = 300_000  # listed in about a tenth of a second
+_MIXED_WORK = 5e8
 MOST_BITS = 100_000
 
 
@@ -89,8 +101,10 @@ def compose(
     question = question_of(delta, epsilon)
     _check_options(method, eta, bits, parameters)
     wanted = None if rtol is None else checked_rtol(rtol)
-    read = read_parts(parts)
-    if bits is not None:
+    read = read_any(parts)
+    if isinstance(read, Mixture):
+        bound = _mixed(method, read, question, parameters, eta, bits, wanted)
+    elif bits is not None:
         _require("MV18-1.5", read, parameters)
         bound = mv18_1_5.to_bits(question.quantity, read, question.given, whole(bits, "bits", 1, MOST_BITS))
     elif method == "auto":
@@ -109,9 +123,11 @@ def compare(
     """Every theorem that applies, best (smallest upper side) first."""
     question = question_of(delta, epsilon)
     _check_options("auto", None, None, parameters)
-    read = read_parts(parts)
+    read = read_any(parts)
+    if isinstance(read, Mixture):
+        return _compare_mixed(read, question, parameters)
     bounds = [_auto(read, question, parameters)]
-    for method in (*_CLOSED, _MURTAGH_VADHAN):
+    for method in (*_CLOSED, _MURTAGH_VADHAN, _RENYI):
         if method is _MURTAGH_VADHAN and not mv18_1_7.quick(read):
             continue
         try:
@@ -172,6 +188,51 @@ def _by_name(
         return ask(parts, question.given, eta)
     bound = method.answer(parts, question)
     return bound if method is _EXACT else _with_lower(bound, parts, question)
+
+
+def _mixed(
+    method: str,
+    mixture: Mixture,
+    question: Question,
+    parameters: Parameters,
+    eta: Number | None,
+    bits: int | None,
+    rtol: float | None,
+) -> Bound:
+    """Mechanisms and notions beside pairs, or instead of them."""
+    quantity, given = question.quantity, question.given
+    effort = Effort(work=_MIXED_WORK) if rtol is None else Effort.of(rtol)
+    if method == "auto" and parameters == "adaptive":
+        method = "basic"
+    if method in ("auto", "certified", "renyi"):
+        theorem(cks20.ID if method == "renyi" else zdw22.ID).require(parameters=parameters, all_equal=False)
+    if bits is not None or method == "exact":
+        raise HypothesisNotMet("MV18-1.5", "it needs (ε, δ) guarantees only; leave 'exact' and bits to those")
+    if method == "auto":
+        return mixed.best(mixture, quantity, given, effort)
+    if method == "certified":
+        return mixed.certified(mixture, quantity, given, effort)
+    if method == "renyi":
+        return mixed.by_renyi(mixture, quantity, given)
+    found = _by_name(method, mixed.pairs_of(mixture, _NAMED[method].theorem), question, parameters, eta, rtol)
+    return replace(found, lower=0.0, notes=(mixed.BY_PAIRS,))
+
+
+def _compare_mixed(mixture: Mixture, question: Question, parameters: Parameters) -> list[Bound]:
+    """Every way that applies; among them converting each mechanism to (ε, δ) first."""
+    bounds = [_mixed("auto", mixture, question, parameters, None, None, None)]
+    if parameters == "fixed":
+        first = mixed.converted_first(mixture, question.quantity, question.given)
+        bounds += [] if first is None else [first]
+    for name in ("certified", "renyi", *(method.name for method in _CLOSED)):
+        try:
+            bound = _mixed(name, mixture, question, parameters, None, None, None)
+        except (HypothesisNotMet, NotAffordable):
+            continue
+        if (bound.theorem, bound.method) not in {(known.theorem, known.method) for known in bounds}:
+            bounds.append(bound)
+    lower = bounds[0].lower  # all are about the same mechanisms
+    return sorted((replace(bound, lower=min(lower, bound.upper)) for bound in bounds), key=lambda bound: bound.upper)
 
 
 def _with_lower(bound: Bound, parts: Parts, question: Question) -> Bound:

@@ -11,19 +11,32 @@ import numpy.typing as npt
 from optcomp.composition.columns import all_within_reason, plain_columns, plain_counts, within_reason
 from optcomp.errors import InvalidGuarantee, InvalidInput
 from optcomp.guarantees.approximate import ApproxDP, Guarantee, PureDP, checked_delta, mechanism_epsilon
+from optcomp.guarantees.choices import RandomizedResponse
+from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.notions import Notion
 from optcomp.numerics.exact import Exact, Number, whole
+from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.parts import Parts
 
 MOST_COPIES = 10**15
 """More copies of one mechanism than this are taken for a mistake."""
 
-Item = Guarantee | Number | tuple[Number, Number]
-Items = Iterable[Item] | Mapping[Item, int] | npt.NDArray[np.floating] | Parts
+Item = Guarantee | Mechanism | Notion | Number | tuple[Number, Number]
+Items = Iterable[Item] | Mapping[Item, int] | npt.NDArray[np.floating] | Parts | Mixture
 
 
 def read_parts(parts: object) -> Parts:
+    """Group (ε, δ) guarantees; anything else is refused."""
+    read = read_any(parts)
+    if isinstance(read, Mixture):
+        value = read.others[0][0]
+        raise InvalidInput("parts", value, "must be (ε, δ) guarantees only here")
+    return read
+
+
+def read_any(parts: object) -> Parts | Mixture:
     """Group a list, a mapping to counts, or an array (1-D of ε, or two columns ε, δ)."""
-    if isinstance(parts, Parts):
+    if isinstance(parts, Parts | Mixture):
         return parts
     if isinstance(parts, np.ndarray):
         return _from_array(parts)
@@ -47,13 +60,26 @@ def _all_at_once(parts: Mapping[object, object] | Sequence[object]) -> Parts | N
     return Parts.of_arrays(*columns, copies)
 
 
-def _one_by_one(parts: Mapping[object, object] | Sequence[object]) -> Parts:
+def _one_by_one(parts: Mapping[object, object] | Sequence[object]) -> Parts | Mixture:
     """Any parts; the first that is wrong is named by its place."""
     counts: dict[tuple[Exact, Exact], int] = {}
+    mechanisms: dict[Mechanism, int] = {}
+    notions: dict[Notion, int] = {}
     for place, item, count in _counted(parts):
-        pair = read_item(item, f"parts[{place}]")
-        counts[pair] = counts.get(pair, 0) + count
-    return Parts.of(counts)
+        if isinstance(item, Mechanism) and not _is_coin(item):
+            mechanisms[item] = mechanisms.get(item, 0) + count
+        elif isinstance(item, Notion):
+            notions[item] = notions.get(item, 0) + count
+        else:
+            pair = (item.pure or 0.0, 0.0) if isinstance(item, Mechanism) else read_item(item, f"parts[{place}]")
+            counts[pair] = counts.get(pair, 0) + count
+    mixture = Mixture.of(Parts.of(counts), mechanisms, notions)
+    return mixture if mixture.mechanisms or mixture.notions else mixture.pairs
+
+
+def _is_coin(item: Mechanism) -> bool:
+    """Randomized response between two answers is the worst of all with its ε: nothing is lost by the pair."""
+    return isinstance(item, RandomizedResponse) and item.answers == 2
 
 
 def _counted(parts: Mapping[object, object] | Sequence[object]) -> Iterable[tuple[int, object, int]]:
@@ -85,11 +111,11 @@ def read_item(item: object, argument: str) -> tuple[Exact, Exact]:
     return mechanism_epsilon(item, argument), 0.0
 
 
-def _from_array(array: npt.NDArray[np.generic]) -> Parts:
+def _from_array(array: npt.NDArray[np.generic]) -> Parts | Mixture:
     if array.dtype.kind not in "fiu":
         raise InvalidInput("parts", array.dtype.name, "must be an array of real numbers")
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:  # not every value may be a float64: read one by one
-        return read_parts(array.tolist() if array.dtype.kind != "f" else list(array))
+        return read_any(array.tolist() if array.dtype.kind != "f" else list(array))
     values = np.asarray(array, dtype=np.float64)
     if values.ndim == 1:
         eps, delta = values, np.broadcast_to(0.0, values.size)

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Exact, whole
 from optcomp.theorems.parts import Parts
+
+if TYPE_CHECKING:
+    from optcomp.theorems.mixture import Mixture
 
 Quantity = Literal["epsilon", "delta"]
 
@@ -37,7 +40,7 @@ class Bound:
     """The exact rational ends, when bits were asked for."""
     choices: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     """Free choices of the method that found the bracket: hints for whoever proves it again."""
-    about: Parts | Callable[[], Parts] | None = field(default=None, compare=False, repr=False)
+    about: Parts | Mixture | Callable[[], Parts] | None = field(default=None, compare=False, repr=False)
     """The mechanisms, or how to get them; see `parts`."""
 
     def __post_init__(self) -> None:
@@ -45,7 +48,7 @@ class Bound:
             raise ArithmeticError(f"contradictory sides: {self.lower!r} > {self.upper!r} by {self.method}")
 
     @property
-    def parts(self) -> Parts | None:
+    def parts(self) -> Parts | Mixture | None:
         """The mechanisms it is about, if it knows them."""
         return self.about() if callable(self.about) else self.about
 
@@ -147,6 +150,8 @@ def certificate(bound: Bound) -> dict[str, object]:
     parts = bound.parts
     if parts is None:
         raise InvalidInput("bound", bound, "knows nothing of its mechanisms; take the answer of compose")
+    if not isinstance(parts, Parts):
+        raise InvalidInput("bound", bound, "is about more than (ε, δ) pairs, and certificates cover only those")
     groups = parts.groups
     document: dict[str, object] = {
         "format": "optcomp-certificate",

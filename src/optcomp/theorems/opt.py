@@ -66,7 +66,12 @@ def delta_at(parts: Parts, epsilon: Exact, rtol: float | None = None) -> Bound:
 
 
 def answer(
-    quantity: Quantity, parts: Parts, given: Exact, rtol: float | None = None, most_atoms: int = 0
+    quantity: Quantity,
+    parts: Parts,
+    given: Exact,
+    rtol: float | None = None,
+    most_atoms: int = 0,
+    effort: Effort | None = None,
 ) -> tuple[Bound, Anchor | None]:
     """A closed form, a list of at most that many atoms, or a contour integral with its quadrature."""
     at_once = mv18_1_5.epsilon_at if quantity == "epsilon" else mv18_1_5.delta_at
@@ -74,7 +79,7 @@ def answer(
         return at_once(parts, given, most_atoms), None
     except NotAffordable:
         by_contour = contour_epsilon if quantity == "epsilon" else contour_delta
-        return by_contour(parts, given, Effort.of(rtol))
+        return by_contour(parts, given, effort or Effort.of(rtol))
 
 
 def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, Anchor]:

@@ -149,6 +149,111 @@ _RECORDS = (
         source="the engine's proof in docs/engine.md; the value enclosed is that of MV18-1.5",
         optimal=True,
     ),
+    Theorem(
+        id="ZDW22",
+        name="composition of dominating pairs",
+        statement=(
+            "If (P_i, Q_i) dominates mechanism i, the product of the pairs dominates the composition: δ(ε) = "
+            "1 − ∏(1 − δ_i)(1 − E(1 − e^{ε − L})₊), L the sum of independent losses log P_i/Q_i. Attained when the "
+            "mechanisms are those pairs. Poisson subsampling with rate q turns (P, Q) into ((1 − q)Q + qP, Q) for "
+            "removing a person and (Q, (1 − q)Q + qP) for adding one."
+        ),
+        hypotheses="Mechanisms with a known privacy loss, or (ε, δ) pairs, fixed in advance.",
+        source="Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function, AISTATS 2022",
+        optimal=True,
+    ),
+    Theorem(
+        id="DRS22",
+        name="Gaussian differential privacy",
+        statement=(
+            "μ_i-GDP mechanisms compose to μ-GDP with μ² = Σμ_i², and μ-GDP is (ε, δ)-DP exactly for "
+            "δ ≥ Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2). Gaussian noise of standard deviation σ is (Δ/σ)-GDP."
+        ),
+        hypotheses="Parameters fixed in advance; they may differ.",
+        source="Dong, Roth, Su, Gaussian Differential Privacy, JRSS B 84, 2022",
+        optimal=True,
+    ),
+    Theorem(
+        id="M17",
+        name="Rényi differential privacy",
+        statement=(
+            "Mechanisms with D_α ≤ ε_i(α) compose to D_α ≤ Σε_i(α); and D_α ≤ ε(α) gives "
+            "(ε(α) + log(1/δ)/(α − 1), δ)-DP. The optimal curve of a mechanism is log E e^{(α−1)L}/(α − 1)."
+        ),
+        hypotheses="Curves fixed in advance; they may differ.",
+        source="Mironov, Rényi Differential Privacy, CSF 2017",
+    ),
+    Theorem(
+        id="CKS20",
+        name="from Rényi divergences to (ε, δ)",
+        statement=(
+            "D_α ≤ ε(α) gives (ε, δ)-DP with δ = e^{(α − 1)(ε(α) − ε)} (1 − 1/α)^{α − 1}/α, for every α > 1. "
+            "Discrete Gaussian noise is (Δ²/2σ²)-zCDP."
+        ),
+        hypotheses="A Rényi bound at some order; the best order may be chosen freely.",
+        source="Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020",
+    ),
+    Theorem(
+        id="BS16",
+        name="zero-concentrated differential privacy",
+        statement=(
+            "ρ-zCDP means D_α ≤ ρα for all α > 1; ρ_i add up. ε-DP implies ε²/2-zCDP, μ-GDP implies μ²/2-zCDP, and "
+            "ρ-zCDP implies (ρ + 2√(ρ log(1/δ)), δ)-DP. δ-approximate ρ-zCDP: the same given an event of "
+            "probability 1 − δ; the δ_i compose to 1 − ∏(1 − δ_i)."
+        ),
+        hypotheses="Parameters fixed in advance; they may differ.",
+        source="Bun, Steinke, Concentrated Differential Privacy, TCC 2016",
+    ),
+    Theorem(
+        id="BDRS18",
+        name="truncated concentrated differential privacy",
+        statement="(ρ, ω)-tCDP means D_α ≤ ρα for 1 < α < ω; the ρ_i add up and ω is the least ω_i.",
+        hypotheses="Parameters fixed in advance; they may differ.",
+        source="Bun, Dwork, Rothblum, Steinke, Composable and Versatile Privacy via Truncated CDP, STOC 2018",
+    ),
+    Theorem(
+        id="CR21",
+        name="bounded range",
+        statement=(
+            "A mechanism whose privacy loss ranges over an interval of length ε for every pair of neighbours, such as "
+            "the exponential mechanism, is ε-DP and ε²/8-zCDP."
+        ),
+        hypotheses="Bounded range, fixed in advance.",
+        source="Cesar, Rogers, Bounding, Concentrating, and Truncating: Unifying Privacy Loss Composition, ALT 2021",
+    ),
+    Theorem(
+        id="Lyu22-1",
+        name="concurrent composition of (ε, δ)",
+        statement=(
+            "An interactive (ε, δ)-DP mechanism is a post-processing of leaky randomized response, so interleaved "
+            "interactive mechanisms compose exactly as if they ran one after another."
+        ),
+        hypotheses="Interactive mechanisms with parameters fixed in advance, in any order of questions.",
+        source="Lyu, Composition Theorems for Interactive Differential Privacy, NeurIPS 2022, Theorem 1",
+        optimal=True,
+    ),
+    Theorem(
+        id="Lyu22-2",
+        aliases=("Lyu22-C1",),
+        name="concurrent composition of Rényi divergences",
+        statement=(
+            "Interleaved interactive mechanisms with D_α ≤ ε_i compose to D_α ≤ Σε_i, for every α; hence ρ-zCDP and "
+            "tCDP add up concurrently as well (Corollary 1)."
+        ),
+        hypotheses="Interactive mechanisms with bounds fixed in advance, in any order of questions.",
+        source="Lyu, Composition Theorems for Interactive Differential Privacy, NeurIPS 2022, Theorem 2, Corollary 1",
+    ),
+    Theorem(
+        id="VZ22",
+        name="concurrent composition of f-DP",
+        statement=(
+            "Interleaved interactive mechanisms with trade-off functions f_i (so also with dominating pairs, or GDP) "
+            "compose as if they ran one after another."
+        ),
+        hypotheses="Interactive mechanisms with trade-off functions fixed in advance, in any order of questions.",
+        source="Vadhan, Zhang, Concurrent Composition Theorems for Differential Privacy, STOC 2023",
+        optimal=True,
+    ),
 )
 
 _BY_ID = {name.lower(): record for record in _RECORDS for name in (record.id, *record.aliases)}

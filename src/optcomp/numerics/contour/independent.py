@@ -23,7 +23,7 @@ from optcomp.numerics.contour.plan import Plan
 from optcomp.numerics.laws.law import Law, Waves
 
 _BITS = 128
-_BATCH, _LEAST_SKIP = 256, 16
+_BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 8192, 16
 _OCTAVES = 30
 _DEAREST = 1e8
 _GUESS_STEP = 0.03
@@ -123,7 +123,7 @@ class _Gathering:
     def _without_smoothing(self, plan: Plan) -> Plan:
         """The plan without smoothing, if the laws fade about as soon as it would cut."""
         blurred = node_reach(plan) / math.sqrt(plan.smoothing)
-        return replace(plan, smoothing=0.0) if self._faded(plan) <= max(3 * blurred, 200 * plan.step) else plan
+        return replace(plan, smoothing=0.0) if self._faded(plan) <= max(1.5 * blurred, 200 * plan.step) else plan
 
     def _faded(self, plan: Plan) -> float:
         """From this θ on the laws themselves make everything negligible."""
@@ -164,24 +164,25 @@ class _Gathering:
         """Compute or skip nodes up to the last, or as far as work and memory go: the last that is accounted for."""
         plan, whole = self.plan, self.whole
         first = computed = 0
-        length = 4 * _LEAST_SKIP
+        length, batch = 4 * _LEAST_SKIP, 32
         while first <= last:
             while first > 0 and length >= _LEAST_SKIP and first <= last:
                 count = min(length, last + 1 - first)
                 if self._skip(first, count):
-                    first, length = first + count, 2 * length
+                    first, length, batch = first + count, 2 * length, _BATCH
                 else:
                     length //= 2
             if first > last:
                 break
-            count = min(_BATCH if first else 32, last + 1 - first)
+            count = min(batch, last + 1 - first)
             price = count * whole.cost(plan.tilt, (first + count) * plan.step)
             if first and (computed > MOST_NODES or self.spent + price > self.work):
                 return first - 1
             theta = plan.step * np.arange(first, first + count, dtype=np.float64)
             self.kept.append((theta, *whole.values(plan.tilt, theta)))
             self.spent += price
-            first, computed, length = first + count, computed + count, max(length, 4 * _LEAST_SKIP)
+            first, computed = first + count, computed + count
+            length, batch = max(length, 4 * _LEAST_SKIP), min(max(2 * batch, _BATCH), _LARGEST_BATCH)
         return last
 
     def _skip(self, first: int, count: int) -> bool:

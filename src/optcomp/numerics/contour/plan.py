@@ -149,13 +149,13 @@ def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: floa
     spread = math.sqrt(float(outline.cumulants(np.array([c]))[2][0]))
     factors = (1.0, 1.5, 2.5, 4.0, 7.0, 12.0) if saddle.excess and c * spread < 1.5 else (1.0,)
     for factor in factors:
-        tilt = float(_short(np.array([c * factor]))[0])
+        tilt = float(short(np.array([c * factor]))[0])
         period, above, below, log_s = _period(outline, saddle, tilt, smoothing, relative)
         if best is None or (period < 0.85 * best[0] and log_s > _LEAST_LOG_S):
             best = period, tilt, above, below, log_s
     assert best is not None
     period, tilt, above, below, log_s = best
-    step = float(_short(np.array([2 * math.pi / period]))[0])
+    step = float(short(np.array([2 * math.pi / period]))[0])
     return Plan(
         saddle.excess, tilt, saddle.y, step, above, below, smoothing, max(min(relative, 0.1) * math.exp(log_s), 1e-290)
     )
@@ -190,10 +190,10 @@ def _candidates(excess: bool, c: float, spread: float) -> tuple[Floats, Floats]:
     else:
         ups = np.append(c + steps[c + steps < 0], (0.5 * c, 0.0))
         downs = np.append(c - steps[c - steps > -1], (-1.0,))
-    return _short(ups), _short(downs)
+    return short(ups), short(downs)
 
 
-def _short(values: Floats) -> Floats:
+def short(values: Floats) -> Floats:
     """The same to 24 bits, so that sums with 1/2 and 1, and whole multiples, are exact."""
     mantissa, exponent = np.frexp(values)
     return np.asarray(np.ldexp(np.rint(mantissa * 2.0**24), exponent - 24))

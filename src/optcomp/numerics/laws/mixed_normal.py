@@ -144,7 +144,8 @@ class MixedNormalLaw(CloudLaw):
     def fade(self, c: float, theta: float) -> float:
         power = self._power(c)
         if (c, "fade") not in self._known:
-            edges = np.linspace(*sorted((-self._mu, power * self._mu)), 1025)
+            start, stop = sorted((-self._mu, power * self._mu))
+            edges = np.linspace(start, stop, 1025)
             low, high = edges[:-1], edges[1:]
             middle, half = 0.5 * (low + high), 0.5 * (high[0] - low[0])
             log_a, _, share = self._log_a(middle)

@@ -1,0 +1,66 @@
+"""Mechanisms with a known privacy loss: more than an (ε, δ) pair, so their composition can be tighter.
+
+The privacy loss of a pair of neighbouring data sets is L = log(P(output)/Q(output)), the output drawn under P.  For
+each mechanism here one pair, or one for each direction, is the worst for every ε: it dominates all others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import Literal
+
+from optcomp.errors import InvalidGuarantee
+from optcomp.guarantees.loss import PrivacyLoss
+from optcomp.numerics.exact import Exact, exact
+from optcomp.numerics.laws.law import Law
+
+Direction = Literal["remove", "add"]
+
+
+class Mechanism(ABC):
+    """A mechanism whose privacy loss is known exactly."""
+
+    @property
+    @abstractmethod
+    def laws(self) -> tuple[Law, ...]:
+        """The law of the loss when a person's data are removed and, if it differs, when they are added."""
+
+    @property
+    def pure(self) -> Exact | None:
+        """The ε of its pure guarantee, if it has one."""
+        return None
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The privacy loss: mean, variance, distribution function, hockey-stick and trade-off curves."""
+        return PrivacyLoss(self.laws)
+
+
+@lru_cache(maxsize=4096)
+def kept(maker: type[Law], *arguments: object) -> Law:
+    """A law made once for each set of parameters: it remembers what is costly about itself."""
+    return maker(*arguments)
+
+
+LEAST_RATIO, MOST_RATIO = 1e-6, 1e3
+"""Sensitivity over noise: beyond these a mechanism is a slip of the pen."""
+
+
+def positive(value: object, argument: str) -> Exact:
+    """A finite number above zero."""
+    number = exact(value, argument, InvalidGuarantee)
+    if not number > 0:
+        raise InvalidGuarantee(argument, value, "must be positive")
+    return number
+
+
+def within_reason(ratio: Exact, argument: str, value: object) -> Exact:
+    """A ratio of sensitivity to noise that the engine can work with."""
+    if not LEAST_RATIO <= ratio <= MOST_RATIO:
+        raise InvalidGuarantee(
+            argument,
+            value,
+            f"makes sensitivity/noise {float(ratio):.3g}; it must lie in [{LEAST_RATIO:g}, {MOST_RATIO:g}]",
+        )
+    return ratio

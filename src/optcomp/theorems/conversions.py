@@ -1,0 +1,138 @@
+r"""Sound steps from one notion of privacy to another, each with its theorem; together they form a graph.
+
+A step never promises more than its source does.  Parameters that are not rational are rounded outwards, so what comes
+out is valid in floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from optcomp.guarantees.approximate import ApproxDP, PureDP
+from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVector
+from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiDP
+from optcomp.guarantees.subsampled import PoissonSubsampled
+from optcomp.numerics.balls import float_up, precision
+
+Source = Any
+_BITS = 96
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """One step: which kinds it takes, which kind it gives, and why."""
+
+    source: type | tuple[type, ...]
+    target: type
+    theorem: str
+    step: Callable[[Source], Any]
+
+
+def pure_to_approx(value: PureDP) -> ApproxDP:
+    """ε-DP is (ε, 0)-DP."""
+    return ApproxDP(value.epsilon, 0)
+
+
+def mechanism_to_pure(value: Laplace | DiscreteLaplace | RandomizedResponse | Exponential) -> PureDP:
+    """A mechanism by its ε."""
+    return PureDP(value.pure)
+
+
+def sparse_vector_to_pure(value: SparseVector) -> PureDP:
+    """The two parts of its ε."""
+    return PureDP(value.epsilon)
+
+
+def shame_to_approx(value: NameAndShame) -> ApproxDP:
+    """(0, δ)."""
+    return ApproxDP(0, value.delta)
+
+
+def pure_to_zcdp(value: PureDP) -> ZCDP:
+    """ε-DP is ε²/2-zCDP."""
+    return ZCDP(Fraction(value.epsilon) ** 2 / 2)
+
+
+def exponential_to_zcdp(value: Exponential) -> ZCDP:
+    """Bounded range ε is ε²/8-zCDP."""
+    return ZCDP(value.rho)
+
+
+def gaussian_to_gdp(value: Gaussian) -> GaussianDP:
+    """Noise σ for sensitivity Δ is Δ/σ-GDP."""
+    return GaussianDP(value.mu)
+
+
+def gdp_to_zcdp(value: GaussianDP) -> ZCDP:
+    """μ-GDP is μ²/2-zCDP."""
+    return ZCDP(Fraction(value.mu) ** 2 / 2)
+
+
+def discrete_gaussian_to_zcdp(value: DiscreteGaussian) -> ZCDP:
+    """Δ²/2σ²-zCDP, as for continuous noise."""
+    return ZCDP(Fraction(value.sensitivity) ** 2 / Fraction(value.sigma) ** 2 / 2)
+
+
+def zcdp_to_tcdp(value: ZCDP) -> TCDP:
+    """All orders, so also those below any ω."""
+    return TCDP(value.rho, 10**15)
+
+
+def zcdp_to_approx_zcdp(value: ZCDP) -> ApproxZCDP:
+    """With δ = 0."""
+    return ApproxZCDP(value.rho, 0)
+
+
+def notion_to_renyi(value: ZCDP | TCDP | Exponential) -> RenyiDP:
+    """The curve of a notion."""
+    return RenyiDP(_Curve(value.renyi))
+
+
+def losses_to_renyi(value: Mechanism) -> RenyiDP:
+    """The optimal curve log E e^{(α-1)L}/(α-1), in the worse direction."""
+    laws = value.laws
+
+    def curve(alpha: float) -> Any:
+        return max((law.log_mean(alpha - 1) / (alpha - 1) for law in laws), key=lambda ball: float(ball.upper()))
+
+    return RenyiDP(_Curve(curve))
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A curve as a function of floats, rounded up."""
+
+    at: Callable[[float], Any]
+
+    def __call__(self, alpha: float) -> float:
+        """ε(α)."""
+        with precision(_BITS):
+            return max(float_up(self.at(alpha)), 0.0)
+
+
+STEPS = (
+    Conversion(PureDP, ApproxDP, "DKMMN06", pure_to_approx),
+    Conversion((Laplace, DiscreteLaplace, RandomizedResponse, Exponential), PureDP, "KOV15-3.3", mechanism_to_pure),
+    Conversion(SparseVector, PureDP, "DKMMN06", sparse_vector_to_pure),
+    Conversion(NameAndShame, ApproxDP, "DKMMN06", shame_to_approx),
+    Conversion(PureDP, ZCDP, "BS16", pure_to_zcdp),
+    Conversion(Exponential, ZCDP, "CR21", exponential_to_zcdp),
+    Conversion(Gaussian, GaussianDP, "DRS22", gaussian_to_gdp),
+    Conversion(GaussianDP, ZCDP, "BS16", gdp_to_zcdp),
+    Conversion(DiscreteGaussian, ZCDP, "CKS20", discrete_gaussian_to_zcdp),
+    Conversion(ZCDP, TCDP, "BDRS18", zcdp_to_tcdp),
+    Conversion(ZCDP, ApproxZCDP, "BS16", zcdp_to_approx_zcdp),
+    Conversion((ZCDP, TCDP, Exponential), RenyiDP, "M17", notion_to_renyi),
+    Conversion(
+        (Laplace, DiscreteLaplace, Gaussian, GaussianDP, DiscreteGaussian, RandomizedResponse, PoissonSubsampled),
+        RenyiDP,
+        "M17",
+        losses_to_renyi,
+    ),
+)
+"""Every step between notions that needs no δ; the step to (ε, δ) at a given δ is `compose` of one mechanism."""

@@ -1,0 +1,191 @@
+r"""ZDW22, composition of dominating pairs: the losses of the mechanisms' worst pairs add up as independent variables.
+
+    δ(ε) = 1 - (1 - h(ε)) \prod(1 - δ_i),   h(ε) = E(1 - e^{ε-L})_+,   L the sum of all finite losses
+
+An (ε, δ) pair counts as leaky randomized response, which dominates all that it allows.  Where adding and removing a
+person differ, both sums are computed and the worse one counts.  Both sides are certified by the contour integral.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from flint import arb
+
+from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
+from optcomp.numerics.contour.independent import Independent
+from optcomp.numerics.contour.plan import short
+from optcomp.numerics.exact import Exact
+from optcomp.numerics.laws.law import Law
+from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.leaks import leak, target, with_leaks
+from optcomp.theorems.mixture import Laws, Mixture
+from optcomp.theorems.mv18_1_5 import LEAK
+from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
+
+ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
+_BITS = 96
+_USUAL = Effort()
+_GLANCE = 1e-2, 2e7
+"""Width and work for a first look."""
+_TILTS = np.exp(np.linspace(-12, 14, 105))
+
+
+def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound:
+    """ε between floats, for any mechanisms but notions."""
+    t = target(mixture.leaky, delta, _BITS)
+    if t < 0:
+        return bound("epsilon", mixture, delta, math.inf, math.inf, notes=(LEAK,))
+    if t == 0:
+        return _without_slack(mixture, delta)
+    goal = goal_for(t)
+
+    def root(laws: Laws, _: int, known: float) -> Bracket | None:
+        source = Independent(laws, _end(laws, goal.log_t[0]))
+        if known > 0 and excess_at(source, known, *_GLANCE)[0].upper < goal.log_t[0]:
+            return None  # nothing beyond what the other direction costs anyway
+        return excess_root(source, goal, effort.rtol, effort.work)[0]
+
+    if _alone(mixture):
+        ends = [_single_root(law, t) for law in mixture.mechanisms[0][0].laws]
+        most = min(max(high for _, high in ends), basic(mixture))
+        return bound("epsilon", mixture, delta, max(low for low, _ in ends), most, method=ALONE)
+    lower, upper, found = _worst(mixture, root)
+    return bound("epsilon", mixture, delta, max(lower, 0.0), min(upper, basic(mixture)), found)
+
+
+def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound:
+    """δ between floats, for any mechanisms but notions."""
+    with precision(_BITS):
+        ends = float_down(ball(epsilon)), float_up(ball(epsilon))
+
+    if _alone(mixture):
+        with precision(_BITS):
+            values = [
+                with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
+            ]
+            others = [
+                with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
+            ]
+            low, high = max(map(float_down, others)), max(map(float_up, values))
+        return bound("delta", mixture, epsilon, max(low, 0.0), min(high, 1.0), method=ALONE)
+
+    def excess(laws: Laws, rounding: int, _: float) -> Bracket:
+        source = Independent(laws, _support(laws))
+        return excess_at(source, ends[0] if rounding > 0 else ends[1], effort.rtol, effort.work)[0]
+
+    low, high, found = _worst(mixture, excess, ends[0] == ends[1])
+    with precision(_BITS):
+        lower = float_down(with_leaks(mixture.leaky, exponential(low)))
+        upper = float_up(with_leaks(mixture.leaky, exponential(high)))
+        if basic(mixture) <= epsilon:
+            upper = float_up(leak(mixture.leaky))
+    return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
+
+
+def _worst(
+    mixture: Mixture, ask: Callable[[Laws, int, float], Bracket | None], exact: bool = True
+) -> tuple[float, float, list[Bracket]]:
+    """The larger answer of the directions; what is not a float is rounded up for one side and down for the other.
+
+    Each direction is told the lower side known so far, and answers nothing if it is no larger.
+    """
+    found: list[tuple[float, Bracket]] = []
+    with np.errstate(all="ignore"):
+        for way in mixture.directions:
+            known = max((lower for lower, _ in found), default=0.0)
+            up = ask(mixture.laws(way, +1), +1, known)
+            if up is None:
+                continue
+            down = up if exact and mixture.pairs.exact_sizes else ask(mixture.laws(way, -1), -1, 0.0)
+            found.append((down.lower if down is not None else 0.0, up))
+    return max(lower for lower, _ in found), max(up.upper for _, up in found), [up for _, up in found]
+
+
+def _alone(mixture: Mixture) -> bool:
+    """Whether there is one mechanism only, whose curve is known in closed form."""
+    return mixture.count - mixture.pairs.count == 1 and not mixture.pairs.kinds and len(mixture.mechanisms) == 1
+
+
+def _single_root(law: Law, t: arb) -> tuple[float, float]:
+    """The least y >= 0 with E(1 - e^{y-L})_+ <= t, between neighbouring floats (or a few apart where undecided)."""
+
+    def above(y: float) -> bool | None:
+        with precision(2 * _BITS):
+            difference = law.excess(y) - t
+        return True if difference > 0 else False if difference <= 0 else None
+
+    if above(0.0) is False:
+        return 0.0, 0.0
+    low, high = 0.0, 1.0
+    while above(high) is not False:
+        low, high = (high if above(high) else low), 2 * high
+    return _last(low, high, lambda y: above(y) is True), _last(low, high, lambda y: above(y) is not False, upper=True)
+
+
+def _last(low: float, high: float, holds: Callable[[float], bool], upper: bool = False) -> float:
+    """By bisection: the last float that holds, or the first that does not."""
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high if upper else low
+
+
+def _support(laws: Laws) -> float:
+    """At least the largest loss."""
+    return math.fsum(count * law.most for law, count in laws) * (1 + 1e-14)
+
+
+def _end(laws: Laws, log_t: float) -> float:
+    """A place at which the excess is at most t: the largest loss, or one that Chernoff's bound gives."""
+    guess = sum(count * law.log_mean_guess(_TILTS) for law, count in laws)
+    places = (guess - log_t) / _TILTS
+    c = float(short(_TILTS[[int(np.argmin(np.where(np.isfinite(places), places, math.inf)))]])[0])
+    with precision(_BITS):
+        value = sum((count * law.log_mean(c) for law, count in laws), arb(0))
+        chernoff = float_up((value - arb(log_t)) / arb(c))
+    return min(max(chernoff, 1e-300), _support(laws))
+
+
+def _without_slack(mixture: Mixture, delta: Exact) -> Bound:
+    """δ is spent on leaks to the last bit: only the largest possible loss is left."""
+    most = max(_support(mixture.laws(way, +1)) for way in mixture.directions)
+    lower = most * (1 - 1e-13) if math.isfinite(most) else most
+    return bound("epsilon", mixture, delta, lower, min(most, basic(mixture)))
+
+
+def basic(mixture: Mixture) -> float:
+    """The sum of all ε, rounded up, if every mechanism has one."""
+    total = arb(0)
+    with precision(_BITS):
+        for value, count in mixture.others:
+            if value.pure is None:
+                return math.inf
+            total += count * ball(value.pure)
+        return float_up(total + sum((count * ball(eps) for eps, count in mixture.pairs.coins), arb(0)))
+
+
+def bound(
+    quantity: Quantity,
+    mixture: Mixture,
+    given: Exact,
+    lower: float,
+    upper: float,
+    found: Sequence[Bracket] = (),
+    notes: tuple[str, ...] = (),
+    method: str = METHOD,
+) -> Bound:
+    """A bracket as a Bound."""
+    capped = (CAPPED,) if any(bracket.capped for bracket in found) else ()
+    return Bound(
+        quantity=quantity,
+        lower=min(lower, upper),
+        upper=upper,
+        given=given,
+        theorem=ID,
+        method=method,
+        count=mixture.count,
+        notes=(*notes, *capped),
+    )
