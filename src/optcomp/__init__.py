@@ -39,6 +39,9 @@ from optcomp.theorems import Bound, Theorem, known_theorems, theorem
 __version__ = "0.1.0"
 
 __all__ = [
+    "METHODS",
+    "TCDP",
+    "ZCDP",
     "ApproxDP",
     "ApproxZCDP",
     "Bound",
@@ -53,7 +56,6 @@ __all__ = [
     "InvalidGuarantee",
     "InvalidInput",
     "Laplace",
-    "METHODS",
     "NameAndShame",
     "NotAffordable",
     "OptcompError",
@@ -64,10 +66,8 @@ __all__ = [
     "RandomizedResponse",
     "RenyiDP",
     "SparseVector",
-    "TCDP",
     "Theorem",
     "UnknownTheorem",
-    "ZCDP",
     "calibrate",
     "compare",
     "compose",

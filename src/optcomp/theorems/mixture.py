@@ -120,8 +120,8 @@ class Mixture:
         return _plus(rest.pairs, known) if rest is not None and len(known) == len(pures) else None
 
     def without_notions(self) -> Mixture:
-        """The rest."""
-        return Mixture(self.leaky, self.mechanisms)
+        """The rest, without the leaks of notions."""
+        return Mixture(self.pairs, self.mechanisms)
 
 
 def _root(square: Fraction) -> tuple[tuple[Mechanism, int], ...]:

@@ -26,7 +26,7 @@ NUMBER = "must be a float, int, Fraction, Decimal or decimal string"
 WRITTEN = "must be a number such as 0.1, 1e-9 or 1/3"
 SLIP = "must be at least 0 and less than 1"
 PARTS = "must be a list of guarantees, a mapping to counts or an array"
-METHODS = "must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, certified"
+METHODS = "must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, certified, renyi"
 MOST = "must be at least 0 and at most 1000000000000000"
 
 PARAMETERS: dict[str, tuple[Callable[[], object], str]] = {

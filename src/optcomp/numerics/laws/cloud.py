@@ -6,6 +6,7 @@ The sum is taken as 1 + sum w_j (e^{iθ(l_j - m)} - 1)/sum w_j with m about the 
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
 
 _CHUNK = 1 << 17
+_MOST_CLOUDS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +72,13 @@ class Cloud:
 
 
 class CloudLaw(Law):
-    """A law known through clouds, which must be denser the larger θ is."""
+    """A law known through clouds, which must be denser the larger θ is.
+
+    A cloud depends on the tilt and the octave of θ only, never on what was asked before: answers repeat to the last bit.
+    """
 
     def __init__(self) -> None:
-        self._clouds: dict[float, list[tuple[float, Cloud]]] = {}
+        self._clouds: dict[tuple[float, float], Cloud] = {}
         self._known: dict[tuple[float, str], float] = {}
 
     @abstractmethod
@@ -84,27 +89,24 @@ class CloudLaw(Law):
     def points(self, c: float, theta: float) -> float:
         """About how many points that takes."""
 
-    def _fitting(self, c: float, theta: float) -> Cloud:
-        known = self._clouds.setdefault(c, [])
-        for top, cloud in known:
-            if theta <= top <= 2 * theta or (theta <= top and cloud.place.size < 1.5 * self.points(c, theta)):
-                return cloud
-        known.append((theta, self.cloud(c, theta)))
-        return known[-1][1]
+    def kept_cloud(self, c: float, top: float) -> Cloud:
+        """The cloud for one tilt and all places up to the top; a few are remembered."""
+        if (c, top) not in self._clouds:
+            if len(self._clouds) >= _MOST_CLOUDS:
+                self._clouds.clear()
+            self._clouds[c, top] = self.cloud(c, top)
+        return self._clouds[c, top]
 
     def waves(self, c: float, theta: Floats) -> Waves:
         """φ at ascending places, octave by octave."""
-        octave = np.floor(np.log2(np.maximum(theta, 1.0)))
-        parts = []
-        for value in np.unique(octave).tolist():
-            chosen = theta[octave == value]
-            parts.append(self._fitting(c, max(float(chosen[-1]), 1.0)).waves(chosen))
+        octave = np.ceil(np.log2(np.maximum(theta, 1.0)))
+        parts = [self.kept_cloud(c, 2.0**value).waves(theta[octave == value]) for value in np.unique(octave).tolist()]
         return joined(parts, theta)
 
     def slope(self, c: float) -> float:
         """E|L - centre| of the tilted law, with a margin for what points miss."""
-        return self._fitting(c, 1.0).spread * 1.0001 + 1e-12
+        return self.kept_cloud(c, 1.0).spread * 1.0001 + 1e-12
 
     def cost(self, c: float, theta: float) -> float:
         """Two trigonometric functions for each point."""
-        return 100.0 + 40.0 * self.points(c, theta)
+        return 100.0 + 40.0 * self.points(c, 2.0 ** math.ceil(math.log2(max(theta, 1.0))))

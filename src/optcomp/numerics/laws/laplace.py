@@ -81,7 +81,7 @@ class LaplaceLaw(CloudLaw):
 
     def waves(self, c: float, theta: Floats) -> Waves:
         near = int(np.searchsorted(theta, _NEAR / self._eps)) if self._by_points(c) else 0
-        parts = [self._fitting(c, _NEAR / self._eps).waves(theta[:near])] if near else []
+        parts = [self.kept_cloud(c, _NEAR / self._eps).waves(theta[:near])] if near else []
         return joined([*parts, self._far(c, theta[near:])] if near < theta.size else parts, theta)
 
     def _far(self, c: float, theta: Floats) -> Waves:
@@ -99,7 +99,7 @@ class LaplaceLaw(CloudLaw):
         return min(1.0, 1.0001 * (0.5 + 0.5 * low + 0.5 / theta) / self._common(c))
 
     def slope(self, c: float) -> float:
-        return self._fitting(c, _NEAR / self._eps).spread * 1.0001 + 1e-12 if self._by_points(c) else 2.01 * self._eps
+        return self.kept_cloud(c, _NEAR / self._eps).spread * 1.0001 + 1e-12 if self._by_points(c) else 2.01 * self._eps
 
     def cost(self, c: float, theta: float) -> float:
         return 2000.0 if theta * self._eps < _NEAR and self._by_points(c) else 150.0

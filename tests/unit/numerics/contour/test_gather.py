@@ -57,7 +57,7 @@ def test_nodes(name: str, tolerance: float, work: float) -> None:
 
 def test_nodes_before_the_first_swing_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else left out: a reach beyond all weight, and a sieve that lets everything through."""
-    monkeypatch.setattr(module, "_reach", lambda plan: 12.0)
+    monkeypatch.setattr(module, "node_reach", lambda plan: 12.0)
     monkeypatch.setattr(
         module,
         "_skip",

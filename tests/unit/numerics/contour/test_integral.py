@@ -12,12 +12,11 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optcomp.numerics.contour.bracket import Anchor, anchor
+from optcomp.numerics.contour.anchor import Anchor, CoinSource
 from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.contour.gather import _truncation
+from optcomp.numerics.contour.gather import truncation
 from optcomp.numerics.contour.integral import Integral, Nodes
 from optcomp.numerics.contour.plan import Plan, log_reach
-from optcomp.numerics.contour.points import Compressed
 from tests.oracles.halves import Halves
 from tests.oracles.truth import Truth, working
 
@@ -42,9 +41,8 @@ def short(value: float) -> float:
 
 
 def made(name: str, plan: Plan, work: float = 1e9) -> Anchor:
-    coins = coins_of(name)
     with np.errstate(all="ignore"):
-        return anchor(coins, Compressed(coins), plan, work)
+        return CoinSource(coins_of(name)).anchor(plan, work)
 
 
 def log_h(name: str, plan: Plan, y: float) -> arb:
@@ -245,7 +243,7 @@ def test_sum_over_nodes_and_its_aliases(plan: Plan, step: float) -> None:
 def test_truncation(w2: float, step: float, last: int) -> None:
     theta = step * np.arange(last + 1, last + 4000)
     tail = np.exp(-0.5 * w2 * theta**2) * step / math.pi
-    near, far = _truncation(replace(GOOD, smoothing=w2), last * step)
+    near, far = truncation(replace(GOOD, smoothing=w2), last * step)
     assert float(tail.sum()) <= far <= 3 * float(tail.sum())
     assert float((tail / theta**2).sum()) <= near
 
