@@ -10,20 +10,32 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 import yaml
 
+from optcomp.cli.expressions import is_expression
 from optcomp.cli.failures import Refused
 from optcomp.cli.mechanisms import Entry
 from optcomp.cli.strangers import Strangers
+from optcomp.cli.texts import entry_from
 
-FIELDS = {"epsilon": "epsilon", "eps": "epsilon", "ε": "epsilon", "delta": "delta", "δ": "delta", "count": "count"}
+FIELDS = {
+    "epsilon": "epsilon",
+    "eps": "epsilon",
+    "ε": "epsilon",
+    "delta": "delta",
+    "δ": "delta",
+    "count": "count",
+    "mechanism": "mechanism",
+}
 """Names a column or key may have, in any case; others may hold text only."""
 
 _NUMBER = re.compile(r"\s*[+-]?(\.?\d|nan|inf)", re.IGNORECASE)
 _COLUMNS = ("epsilon", "delta", "count")
-_SHAPE = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count"
+_KNOWN = ("mechanism", *_COLUMNS)
+_SHAPE = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count or mechanism"
 _TOP = "must hold a list of mechanisms"
 
 
@@ -65,7 +77,7 @@ def entries_of(text: str, format: Format, name: str) -> Iterator[Entry]:
 
 
 def _from_csv(text: str, name: str) -> Iterator[Entry]:
-    """A table with columns epsilon[, delta][, count]; without a header, one to three columns in this order."""
+    """A table with columns epsilon[, delta][, count], or mechanism; without a header, the three in this order."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     columns: Sequence[str] = ()
     strangers = Strangers("column")
@@ -95,33 +107,48 @@ def _header(cells: Sequence[str], where: str) -> Sequence[str]:
     """The fields of the columns; an unknown column keeps the name it has."""
     names = [cell.strip() for cell in cells]
     fields = [FIELDS.get(name.lower(), name) for name in names]
-    if "epsilon" not in fields:
-        raise Refused(f"{where}: no column is named epsilon, got {', '.join(names)!r}")
+    if not {"epsilon", "mechanism"} & set(fields):
+        raise Refused(f"{where}: no column is named epsilon or mechanism, got {', '.join(names)!r}")
     _once(fields, where)
     return fields
 
 
 def _once(fields: Sequence[str], where: str) -> None:
-    for field in _COLUMNS:
+    for field in _KNOWN:
         if fields.count(field) > 1:
             raise Refused(f"{where}: {field} is given twice")
 
 
 def _from_cells(cells: Sequence[str], columns: Sequence[str], where: str, strangers: Strangers) -> Entry:
+    _refuse_broken(cells, columns, where)
     if len(cells) > len(columns):
         raise Refused(f"{where}: {len(cells)} cells, but at most {len(columns)} columns")
     fields: dict[str, str] = {}
     for column, cell in zip(columns, cells, strict=False):
-        if column in _COLUMNS:
+        if column in _KNOWN:
             fields[column] = cell
         else:
             strangers.meet(column, cell.strip(), where)
     return _from_fields(fields, where)
 
 
+def _refuse_broken(cells: Sequence[str], columns: Sequence[str], where: str) -> None:
+    """A mechanism with commas that was not put in quotes."""
+    for column, cell in zip(columns, cells, strict=False):
+        if column == "mechanism" and cell.count("(") > cell.count(")") and len(cells) > 1:
+            raise Refused(f'{where}: mechanism: put quotes around it, as in "laplace(10, 2)", got {cell!r}')
+
+
 def _from_fields(fields: Mapping[str, str], where: str) -> Entry:
-    delta, count = fields.get("delta", ""), fields.get("count", "")
-    return Entry(where, fields.get("epsilon", "").strip(), delta.strip(), count.strip())
+    eps, delta, count, mechanism = (fields.get(name, "").strip() for name in (*_COLUMNS, "mechanism"))
+    if not mechanism:
+        return Entry(where, eps, delta, count)
+    if eps or delta:
+        raise Refused(f"{where}: mechanism: is given beside {'epsilon' if eps else 'delta'}, got {mechanism!r}")
+    entry = entry_from(mechanism, f"{where}: mechanism {mechanism!r}")
+    if count and entry.count:
+        raise Refused(f"{where}: count: is given twice, got {count!r} beside {mechanism!r}")
+    return replace(entry, count=entry.count or count)
 
 
 def _from_json(text: str, name: str) -> Iterator[Entry]:
@@ -163,7 +190,7 @@ def _from_value(value: object, where: str, strangers: Strangers) -> Entry:
         return _from_cells([_scalar(inner, where) for inner in value], _COLUMNS, where, strangers)
     if not isinstance(value, str):
         raise Refused(f"{where}: {_SHAPE}")
-    return Entry(where, value.strip())
+    return entry_from(value, f"{where}: {value!r}") if is_expression(value) else Entry(where, value.strip())
 
 
 def _from_pairs(pairs: _Pairs, where: str, strangers: Strangers) -> Entry:
@@ -180,7 +207,7 @@ def _scalar(value: object, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Refused(f"{where}: must be a number")
+        raise Refused(f"{where}: must be {'text' if where.endswith('mechanism') else 'a number'}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms as text: where each was written, its ε, its δ and how many there are of it.
+"""Mechanisms as text: where each was written, its ε and δ or its expression, and how many there are of it.
 
 Texts become guarantees here and nowhere else, so that command line and files give the same errors.
 """
@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import optcomp as oc
+from optcomp.cli.expressions import Call, Malformed
 from optcomp.cli.failures import Refused
+from optcomp.cli.kinds import make
 from optcomp.cli.numbers import plain, whole_number
 from optcomp.composition.reading import MOST_COPIES, Item
 
@@ -23,26 +25,35 @@ class Entry:
 
     where: str
     """How to point at it in an error."""
-    epsilon: str
+    epsilon: str = ""
     delta: str = ""
     """Empty for pure differential privacy."""
     count: str = ""
     """Empty for one."""
+    call: Call | None = None
+    """A mechanism in place of ε and δ."""
 
 
 def tally(entries: Iterable[Entry]) -> Counts:
     """Count the mechanisms of every guarantee, in the order in which they first appear."""
-    guarantees: dict[tuple[str, str], Item] = {}
+    guarantees: dict[tuple[str, str, Call | None], Item] = {}
     counts: Counts = {}
     for entry in entries:
-        pair = (entry.epsilon, entry.delta)
-        if pair not in guarantees:
-            guarantees[pair] = _guarantee(entry)
-        guarantee = guarantees[pair]
+        text = (entry.epsilon, entry.delta, entry.call)
+        if text not in guarantees:
+            guarantees[text] = _mechanism(entry.call, entry.where) if entry.call else _guarantee(entry)
+        guarantee = guarantees[text]
         counts[guarantee] = total = counts.get(guarantee, 0) + _count(entry)
         if total > MOST_COPIES:
             raise Refused(f"{entry.where}: count: with the ones before more than 10^15 of the same kind, got {total}")
     return counts
+
+
+def _mechanism(call: Call, where: str) -> Item:
+    try:
+        return make(call)
+    except Malformed as error:
+        raise Refused(f"{where}: {error}") from None
 
 
 def _guarantee(entry: Entry) -> Item:

@@ -54,7 +54,7 @@ class CoinLaw(Law):
         """The standard deviation of the tilted law is at most that of fair coins."""
         return 1.0001 * math.sqrt(float((self._coins.m * self._coins.x**2).sum()))
 
-    def cost(self, c: float, theta: float) -> float:
+    def cost(self, c: float, theta: float, count: int) -> float:
         return 200.0 + 90.0 * self._compressed.size(math.hypot(c + 0.5, theta))
 
     def mean(self) -> arb:

@@ -23,7 +23,7 @@ from optcomp.numerics.contour.plan import Plan
 from optcomp.numerics.laws.law import Law, Waves
 
 _BITS = 128
-_BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 8192, 16
+_BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
 _OCTAVES = 30
 _DEAREST = 1e8
 _GUESS_STEP = 0.03
@@ -76,9 +76,9 @@ class Independent:
         """At least log|φ(θ')| for every θ' >= θ."""
         return sum(copies * math.log(max(law.fade(c, theta), 1e-300)) for law, copies in self.laws)
 
-    def cost(self, c: float, theta: float) -> float:
-        """About the nanoseconds for a node."""
-        return sum(law.cost(c, theta) for law, _ in self.laws) + 200.0
+    def cost(self, c: float, theta: float, count: int = 1) -> float:
+        """About the nanoseconds for a node, one of so many at once."""
+        return sum(law.cost(c, theta, count) for law, _ in self.laws) + 200.0
 
     def values(self, c: float, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """φ at ascending places: real part, imaginary part and a bound on the error of either."""
@@ -175,14 +175,16 @@ class _Gathering:
             if first > last:
                 break
             count = min(batch, last + 1 - first)
-            price = count * whole.cost(plan.tilt, (first + count) * plan.step)
-            if first and (computed > MOST_NODES or self.spent + price > self.work):
-                return first - 1
+            unit = whole.cost(plan.tilt, (first + count) * plan.step, count)
+            if first:
+                count = min(count, int((self.work - self.spent) / unit))
+                if computed > MOST_NODES or count < 1:
+                    return first - 1
             theta = plan.step * np.arange(first, first + count, dtype=np.float64)
             self.kept.append((theta, *whole.values(plan.tilt, theta)))
-            self.spent += price
+            self.spent += count * unit
             first, computed = first + count, computed + count
-            length, batch = max(length, 4 * _LEAST_SKIP), min(max(2 * batch, _BATCH), _LARGEST_BATCH)
+            length, batch = max(length, 4 * _LEAST_SKIP), min(max(4 * batch, _BATCH), _LARGEST_BATCH)
         return last
 
     def _skip(self, first: int, count: int) -> bool:

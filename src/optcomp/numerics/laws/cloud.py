@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
 
 _CHUNK = 1 << 17
 _MOST_CLOUDS = 64
+_SIDE, _SLICE, _STACK = 64, 15, 32
+"""64 * 64 * 15 multiplications: see `contour/products.py`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,9 @@ class Cloud:
         return 1.0001 * float((share * (np.abs(away) + self.blur)).sum())
 
     def waves(self, theta: Floats) -> Waves:
-        """φ at some θ."""
+        """φ at some θ; long runs of them are evenly spaced."""
+        if in_products(theta.size, self.place.size):
+            return self._products(theta)
         rows = max(_CHUNK // self.place.size, 1)
         parts = [self._offsets(theta[i : i + rows]) for i in range(0, theta.size, rows)]
         real, imag, error = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -70,11 +75,52 @@ class Cloud:
         real, imag = -2 * (sine * sine * share).sum(axis=1), 2 * (sine * cosine * share).sum(axis=1)
         return real, imag, 1.01 * (np.abs(sine) * own).sum(axis=1) + theta * places
 
+    def _products(self, theta: Floats) -> Waves:
+        """For θ = α + β the sum over points is a matrix product of e^{iαl} and e^{iβl}; errors are absolute then."""
+        centre, share, away = self._centred
+        step = (theta[-1] - theta[0]) / (theta.size - 1)
+        inner = step * np.arange(_SIDE, dtype=np.float64)
+        columns = _rotations(away, inner)
+        values = []
+        for start in theta[:: _SIDE * _SIDE]:
+            rows = _rotations(away, start + step * _SIDE * np.arange(_SIDE, dtype=np.float64)) * share[:, np.newaxis]
+            values.append(_in_slices(rows, columns).ravel())
+        value = np.concatenate(values)[: theta.size]
+        spacing = np.abs(theta[0] + step * np.arange(theta.size) - theta)  # round-off of the even spacing
+        rough = float((self.rough * share).sum())
+        mean_away = float((np.abs(away) * share).sum())
+        error = 2.02 * rough + (2 * away.size + 100) * U + theta * (self._slacks[1] + 16 * U * mean_away)
+        error = error + 1.01 * spacing * mean_away + 2.01 * (self.cut(theta) + self.cut(0 * theta))
+        return waves_of(centre, value.real - 1, value.imag, error)
+
+
+def in_products(nodes: int, points: int) -> bool:
+    """Whether a matrix product is worth its preparation."""
+    return nodes >= _SIDE * _SIDE // 2 and points >= 4 * _SIDE
+
+
+def _rotations(away: Floats, theta: Floats) -> npt.NDArray[np.complex128]:
+    angle = away[:, np.newaxis] * theta
+    return np.cos(angle) + 1j * np.sin(angle)
+
+
+def _in_slices(rows: npt.NDArray[np.complex128], columns: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
+    """rows^T @ columns, a few points at a time: products so small that a BLAS stays in the calling thread."""
+    total = np.zeros((rows.shape[1], columns.shape[1]), dtype=np.complex128)
+    for start in range(0, rows.shape[0], _SLICE * _STACK):
+        left, right = rows[start : start + _SLICE * _STACK], columns[start : start + _SLICE * _STACK]
+        full = left.shape[0] // _SLICE * _SLICE
+        stacked = left[:full].reshape(-1, _SLICE, left.shape[1]).swapaxes(1, 2)
+        total += np.matmul(stacked, right[:full].reshape(-1, _SLICE, right.shape[1])).sum(axis=0)
+        if full < left.shape[0]:
+            total += np.matmul(left[full:].T, right[full:])
+    return total
+
 
 class CloudLaw(Law):
     """A law known through clouds, which must be denser the larger θ is.
 
-    A cloud depends on the tilt and the octave of θ only, never on what was asked before: answers repeat to the last bit.
+    A cloud depends on the tilt and the octave of θ only, not on what was asked before: answers repeat exactly.
     """
 
     def __init__(self) -> None:
@@ -107,6 +153,7 @@ class CloudLaw(Law):
         """E|L - centre| of the tilted law, with a margin for what points miss."""
         return self.kept_cloud(c, 1.0).spread * 1.0001 + 1e-12
 
-    def cost(self, c: float, theta: float) -> float:
-        """Two trigonometric functions for each point."""
-        return 100.0 + 40.0 * self.points(c, 2.0 ** math.ceil(math.log2(max(theta, 1.0))))
+    def cost(self, c: float, theta: float, count: int) -> float:
+        """Two trigonometric functions for each point, or a multiplication."""
+        points = self.points(c, 2.0 ** math.ceil(math.log2(max(theta, 1.0))))
+        return 100.0 + (3.0 if in_products(count, int(points)) else 40.0) * points

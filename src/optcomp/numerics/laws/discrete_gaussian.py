@@ -104,7 +104,7 @@ class DiscreteGaussianLaw(Law):
         others = 2 + 2 / -math.expm1(-0.25 * self._beta**2)
         return min(-0.5 * away * away + math.log(others / self._known[c, "ring"]), 0.0)
 
-    def cost(self, c: float, theta: float) -> float:
+    def cost(self, c: float, theta: float, count: int) -> float:
         return 100.0 + 120.0 * (2 * self._reach + 1)
 
     def mean(self) -> arb:

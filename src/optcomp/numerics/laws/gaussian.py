@@ -43,7 +43,7 @@ class NormalLaw(Law):
     def log_most_near(self, c: float, theta: float, radius: float) -> float:
         return -0.5 * self._v * max(theta - radius, 0.0) ** 2 * (1 - 16 * U)
 
-    def cost(self, c: float, theta: float) -> float:
+    def cost(self, c: float, theta: float, count: int) -> float:
         return 20.0
 
     def variance(self) -> arb:

@@ -101,7 +101,7 @@ class LaplaceLaw(CloudLaw):
     def slope(self, c: float) -> float:
         return self.kept_cloud(c, _NEAR / self._eps).spread * 1.0001 + 1e-12 if self._by_points(c) else 2.01 * self._eps
 
-    def cost(self, c: float, theta: float) -> float:
+    def cost(self, c: float, theta: float, count: int) -> float:
         return 2000.0 if theta * self._eps < _NEAR and self._by_points(c) else 150.0
 
     def mean(self) -> arb:

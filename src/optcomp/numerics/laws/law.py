@@ -60,8 +60,8 @@ class Law(ABC):
         return math.log(most) + 1e-12 if most < 1 else 0.0
 
     @abstractmethod
-    def cost(self, c: float, theta: float) -> float:
-        """About how many nanoseconds a value at θ takes."""
+    def cost(self, c: float, theta: float, count: int) -> float:
+        """About how many nanoseconds a value at θ takes, one of so many at once."""
 
     @abstractmethod
     def mean(self) -> arb:

@@ -1,0 +1,16 @@
+"""Exchange with dp-accounting: its events as our guarantees and back, and an accountant that answers with our bounds.
+
+Optional: `pip install 'optcomp[interop]'`.  Nothing else in optcomp imports dp-accounting.
+"""
+
+try:
+    import dp_accounting  # noqa: F401  # looked for here, so that its absence is told in one place
+except ModuleNotFoundError as error:
+    raise ImportError("optcomp.interop needs dp-accounting: pip install 'optcomp[interop]'") from error
+
+from optcomp.interop.accountant import OptcompAccountant
+from optcomp.interop.reading import from_event
+from optcomp.interop.refusal import UnsupportedEvent
+from optcomp.interop.writing import to_event
+
+__all__ = ["OptcompAccountant", "UnsupportedEvent", "from_event", "to_event"]

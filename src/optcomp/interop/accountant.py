@@ -1,0 +1,76 @@
+"""An accountant for dp-accounting that answers with proved upper bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dp_accounting import dp_event
+from dp_accounting.privacy_accountant import PrivacyAccountant
+
+from optcomp.composition import compose
+from optcomp.guarantees import ApproxDP
+from optcomp.guarantees.approximate import checked_delta, checked_epsilon
+from optcomp.interop.reading import Account, Part, leaves
+from optcomp.interop.refusal import UnsupportedEvent
+from optcomp.interop.relations import Relation, checked_relation
+from optcomp.numerics.exact import exact
+
+
+class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounting is not typed
+    """Keeps count of events and tells what they cost together: never less than the truth, rounding included.
+
+    The events, and how many there are, must not depend on answers; the questions asked may.
+    """
+
+    def __init__(self, neighboring_relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> None:
+        super().__init__(checked_relation(neighboring_relation))
+        self._account = Account()
+
+    @property
+    def counts(self) -> dict[Part, int]:
+        """The guarantees accounted for so far, with their counts."""
+        return dict(self._account.counts)
+
+    def _maybe_compose(self, event: dp_event.DpEvent, count: int, do_compose: bool) -> Any:
+        """None if all of the event is understood, which is then added if asked for; else what is not, and why.
+
+        A mere question comes with a count of 0 and must look inside all the same.
+        """
+        after = Account(dict(self._account.counts), self._account.naked)
+        try:
+            for leaf, copies in leaves(event, count if isinstance(count, int) and count > 0 else 1):
+                after.add(leaf, copies, self.neighboring_relation)
+        except UnsupportedEvent as refusal:
+            return self.CompositionErrorDetails(refusal.value, refusal.reason)
+        if do_compose:
+            self._account = after
+        return None
+
+    def get_epsilon(self, target_delta: float) -> float:
+        """At least the ε that all events cost together at this δ; infinite if one keeps nothing private."""
+        delta = exact(target_delta, "target_delta")
+        if delta != 1:
+            checked_delta(delta, "target_delta")
+        if self._account.naked is not None:
+            return math.inf
+        return 0.0 if delta == 1 else float(compose(self._account.counts, delta=delta).upper)
+
+    def get_delta(self, target_epsilon: float) -> float:
+        """At least the δ that all events cost together at this ε, which may be infinite."""
+        endless = target_epsilon == math.inf
+        eps = 0.0 if endless else checked_epsilon(target_epsilon, "target_epsilon")
+        if self._account.naked is not None:
+            return 1.0
+        counts = _leaks(self._account.counts) if endless else self._account.counts
+        return float(compose(counts, epsilon=eps).upper)
+
+
+def _leaks(counts: dict[Part, int]) -> dict[Part, int]:
+    """What is left of the guarantees at ε = ∞: the chance of an answer that is impossible for a neighbour."""
+    found: dict[Part, int] = {}
+    for part, count in counts.items():
+        if isinstance(part, ApproxDP):
+            leak = ApproxDP(0, part.delta)
+            found[leak] = found.get(leak, 0) + count
+    return found
