@@ -25,6 +25,7 @@ _SHARES = (0.5, 0.1, 0.01)
 """Of δ, for a block of Rényi bounds."""
 _FEW_ATOMS = 300_000
 BY_PAIRS = "every mechanism by its (ε, δ) alone"
+_WIDE = 1e-6
 _ROUGH = Effort(1e-6, 2e8)
 """For what is looser than that anyway."""
 
@@ -32,7 +33,7 @@ _ROUGH = Effort(1e-6, 2e8)
 def best(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:
     """The smallest upper side of all sound ways, with the largest lower side."""
     if not mixture.notions:
-        return by_losses(mixture, quantity, given, effort)
+        return _by_losses_or_renyi(mixture, quantity, given, effort)
     found = [by_renyi(mixture, quantity, given), *_with_blocks(mixture, quantity, given)]
     pure = mixture.by_pure()
     if pure is not None:
@@ -40,6 +41,15 @@ def best(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> 
     chosen = min(found, key=lambda bound: bound.upper)
     lower = by_losses(mixture.attained(), quantity, given, _ROUGH).lower
     return replace(chosen, lower=min(lower, chosen.upper), count=mixture.count)
+
+
+def _by_losses_or_renyi(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:
+    """By the losses; where the work cap left that wide, perhaps better as Rényi divergences."""
+    bound = by_losses(mixture, quantity, given, effort)
+    if bound.width <= max(effort.rtol, _WIDE):
+        return bound
+    other = by_renyi(mixture, quantity, given)
+    return replace(other, lower=min(bound.lower, other.upper)) if other.upper < bound.upper else bound
 
 
 def by_losses(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:

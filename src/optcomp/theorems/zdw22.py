@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from flint import arb
@@ -47,7 +48,8 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         source = Independent(laws, _end(laws, goal.log_t[0]))
         if known > 0 and excess_at(source, known, *_GLANCE)[0].upper < goal.log_t[0]:
             return None  # nothing beyond what the other direction costs anyway
-        return excess_root(source, goal, effort.rtol, effort.work)[0]
+        found = excess_root(source, goal, effort.rtol, effort.work)[0]
+        return replace(found, lower=max(found.lower, min(_top_lower(laws, goal.log_t[1]), found.upper)))
 
     if _alone(mixture):
         ends = [_single_root(law, t) for law in mixture.mechanisms[0][0].laws]
@@ -73,9 +75,9 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
             low, high = max(map(float_down, others)), max(map(float_up, values))
         return bound("delta", mixture, epsilon, max(low, 0.0), min(high, 1.0), method=ALONE)
 
-    def excess(laws: Laws, rounding: int, _: float) -> Bracket:
-        source = Independent(laws, _support(laws))
-        return excess_at(source, ends[0] if rounding > 0 else ends[1], effort.rtol, effort.work)[0]
+    def excess(laws: Laws, rounding: int, _: float) -> Bracket | None:
+        source, y = Independent(laws, _support(laws)), ends[0] if rounding > 0 else ends[1]
+        return excess_at(source, y, effort.rtol, effort.work)[0] if y < source.total else None
 
     low, high, found = _worst(mixture, excess, ends[0] == ends[1])
     with precision(_BITS):
@@ -101,8 +103,12 @@ def _worst(
             if up is None:
                 continue
             down = up if exact and mixture.pairs.exact_sizes else ask(mixture.laws(way, -1), -1, 0.0)
-            found.append((down.lower if down is not None else 0.0, up))
-    return max(lower for lower, _ in found), max(up.upper for _, up in found), [up for _, up in found]
+            found.append((down.lower if down is not None else -math.inf, up))
+    nothing = -math.inf
+    lower, upper = (
+        max(column, default=nothing) for column in ((low for low, _ in found), (up.upper for _, up in found))
+    )
+    return lower, upper, [up for _, up in found]
 
 
 def _alone(mixture: Mixture) -> bool:
@@ -140,13 +146,21 @@ def _support(laws: Laws) -> float:
 
 def _end(laws: Laws, log_t: float) -> float:
     """A place at which the excess is at most t: the largest loss, or one that Chernoff's bound gives."""
-    guess = sum(count * law.log_mean_guess(_TILTS) for law, count in laws)
+    guess = Independent(laws, math.inf).log_mean_guess(_TILTS)
     places = (guess - log_t) / _TILTS
     c = float(short(_TILTS[[int(np.argmin(np.where(np.isfinite(places), places, math.inf)))]])[0])
     with precision(_BITS):
         value = sum((count * law.log_mean(c) for law, count in laws), arb(0))
         chernoff = float_up((value - arb(log_t)) / arb(c))
     return min(max(chernoff, 1e-300), _support(laws))
+
+
+def _top_lower(laws: Laws, log_t: float) -> float:
+    """From the top atom alone: its mass A and place give F(y) >= A (1 - e^{y - top})."""
+    log_top = math.fsum(count * law.log_top for law, count in laws)
+    if not log_t < log_top - 1e-9:
+        return 0.0
+    return _support(laws) * (1 - 1e-13) + math.log1p(-math.exp(log_t - log_top)) * (1 + 1e-12) - 1e-300
 
 
 def _without_slack(mixture: Mixture, delta: Exact) -> Bound:

@@ -21,6 +21,8 @@ class CoinLaw(Law):
     def __init__(self, coins: Coins) -> None:
         self._coins, self._compressed = coins, Compressed(coins)
         self.most = coins.total
+        e = np.exp(-coins.x)
+        self.log_top = -float((coins.m * np.log1p(e)).sum()) * (1 + 1e-9) - 1e-12
 
     def log_mean(self, c: float) -> arb:
         tilt = max(c, -1 - c)  # K(c) = K(-1-c)
@@ -29,6 +31,9 @@ class CoinLaw(Law):
 
     def log_mean_guess(self, c: Floats) -> Floats:
         return self._coins.log_mean_guess(c)
+
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        return self._coins.cumulants(c)
 
     def waves(self, c: float, theta: Floats) -> Waves:
         octave = np.floor(np.log2(np.maximum(theta, 1.0)))

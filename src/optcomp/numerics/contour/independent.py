@@ -26,7 +26,6 @@ _BITS = 128
 _BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
 _OCTAVES = 30
 _DEAREST = 1e8
-_GUESS_STEP = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +47,29 @@ class Independent:
 
     def log_mean_guess(self, c: Floats) -> Floats:
         """About log E e^{cL}, for several c."""
-        return np.asarray(sum(copies * law.log_mean_guess(c) for law, copies in self.laws))
+        return self._within(c, np.asarray(sum(copies * law.log_mean_guess(c) for law, copies in self.laws)))
+
+    def _within(self, c: Floats, value: Floats) -> Floats:
+        """Nothing is known beyond what the laws can be asked for."""
+        return np.where(c <= self._most_tilt, value, math.nan)
+
+    @cached_property
+    def _most_tilt(self) -> float:
+        return min(law.most_tilt for law, _ in self.laws)
 
     def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
         """About log E e^{cL} and its first two derivatives, for several c >= -1/2."""
-        step = np.maximum(_GUESS_STEP, _GUESS_STEP * np.abs(c))
-        low, here, high = (self.log_mean_guess(place) for place in (c - step, c, c + step))
-        return here, (high - low) / (2 * step), np.maximum((high - 2 * here + low) / step**2, 1e-300)
+        each = [tuple(copies * column for column in law.cumulants(c)) for law, copies in self.laws]
+        value, slope, curve = (np.asarray(sum(columns)) for columns in zip(*each, strict=True))
+        return self._within(c, value), self._within(c, slope), np.maximum(curve, 1e-300)
 
     def means(self, plan: Plan) -> Means:
         """K at the three tilts of a plan."""
         return Means(*(self._mean(c) for c in (plan.tilt, plan.above, plan.below)))
 
     def _mean(self, c: float) -> tuple[float, float]:
+        if c > self._most_tilt:
+            return 0.0, math.inf
         with precision(_BITS):
             whole = sum(copies * law.log_mean(c) for law, copies in self.laws)
             value = float(whole.mid())

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
+from optcomp.numerics.laws.law import log_mean_by_points
 
 Atoms = Sequence[tuple[arb, arb]]
 _BITS = 128
@@ -24,6 +25,8 @@ class AtomicLaw(CloudLaw):
         with precision(_BITS):
             known = atoms()
             self.most = max(float_up(value) for value, _ in known)
+            top = max(known, key=lambda atom: float(atom[0].mid()))
+            self.log_top = float_down(top[1].log())
             self._values = np.array([float(value.mid()) for value, _ in known])
             self._logs = np.array([float(p.log().mid()) for _, p in known])
 
@@ -31,7 +34,7 @@ class AtomicLaw(CloudLaw):
         return sum((p * (arb(c) * value).exp() for value, p in self._atoms()), arb(0)).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
-        return np.asarray(np.logaddexp.reduce(self._logs + c[:, np.newaxis] * self._values, axis=1))
+        return log_mean_by_points(self._logs, self._values, c)
 
     def cloud(self, c: float, theta: float) -> Cloud:
         with precision(_BITS):

@@ -19,7 +19,8 @@ from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
 
 _CHUNK = 1 << 17
-_MOST_CLOUDS = 64
+_MOST_CLOUDS = 32
+MOST_POINTS = 400_000
 _SIDE, _SLICE, _STACK = 64, 15, 32
 """64 * 64 * 15 multiplications: see `contour/products.py`."""
 
@@ -146,8 +147,15 @@ class CloudLaw(Law):
     def waves(self, c: float, theta: Floats) -> Waves:
         """φ at ascending places, octave by octave."""
         octave = np.ceil(np.log2(np.maximum(theta, 1.0)))
-        parts = [self.kept_cloud(c, 2.0**value).waves(theta[octave == value]) for value in np.unique(octave).tolist()]
+        parts = [self._octave(c, 2.0**value, theta[octave == value]) for value in np.unique(octave).tolist()]
         return joined(parts, theta)
+
+    def _octave(self, c: float, top: float, theta: Floats) -> Waves:
+        if self.points(c, top) <= MOST_POINTS:
+            return self.kept_cloud(c, top).waves(theta)
+        nothing = np.zeros_like(theta)  # too many points: only the bound is known
+        most = np.log([max(self.fade(c, place), 1e-300) for place in theta.tolist()])
+        return Waves(0.0, nothing, nothing, np.full_like(theta, math.inf), most)
 
     def slope(self, c: float) -> float:
         """E|L - centre| of the tilted law, with a margin for what points miss."""

@@ -29,6 +29,9 @@ class NormalLaw(Law):
     def log_mean_guess(self, c: Floats) -> Floats:
         return np.asarray(0.5 * self._v * c * (c + 1))
 
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        return self.log_mean_guess(c), self._v * (c + 0.5), np.full_like(c, self._v)
+
     def waves(self, c: float, theta: Floats) -> Waves:
         log_size = -0.5 * self._v * theta * theta
         error = 8 * U * (np.abs(log_size) + self._v * abs(c + 0.5) * theta)

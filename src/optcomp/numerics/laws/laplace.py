@@ -17,7 +17,7 @@ from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
-from optcomp.numerics.laws.law import Waves, joined, waves_of
+from optcomp.numerics.laws.law import Waves, joined, log_mean_by_points, waves_of
 
 _BITS = 128
 _NEAR, _STEEP, _DEGREE = 8.0, 16.0, 48
@@ -45,6 +45,7 @@ class LaplaceLaw(CloudLaw):
         self.eps = eps
         with precision(_BITS):
             self.most = float_up(ball(eps))
+        self.log_top = math.log(0.5) - 1e-15
         self._eps = float(eps)
 
     def log_mean(self, c: float) -> arb:
@@ -55,7 +56,14 @@ class LaplaceLaw(CloudLaw):
 
     def log_mean_guess(self, c: Floats) -> Floats:
         b = np.maximum(1 + 2 * c, 1e-12)
-        return np.asarray(c * self._eps + np.log(0.5 * (1 + np.exp(-b * self._eps) - np.expm1(-b * self._eps) / b)))
+        steep = c * self._eps + np.log(0.5 * (1 + np.exp(-b * self._eps) - np.expm1(-b * self._eps) / b))
+        if self._eps > 1:
+            return np.asarray(steep)
+        node, omega = legendre(_DEGREE)
+        place = np.concatenate(([-self._eps], self._eps * node, [self._eps]))
+        inner = np.log(0.25 * self._eps * omega) - 0.5 * self._eps * (1 - node)
+        logs = np.concatenate(([math.log(0.5) - self._eps], inner, [math.log(0.5)]))
+        return np.where(b * self._eps <= _STEEP, log_mean_by_points(logs, place, c), steep)
 
     def _common(self, c: float) -> float:
         """At most E e^{c(L - ε)}, within 1e-12."""

@@ -16,6 +16,8 @@ from flint import arb
 
 from optcomp.numerics.blocked import Floats, U
 
+_GUESS_STEP = 0.03
+
 
 @dataclass(frozen=True, eq=False)
 class Waves:
@@ -33,6 +35,10 @@ class Law(ABC):
 
     most: float = math.inf
     """At least its largest value."""
+    log_top: float = -math.inf
+    """At most log P(L = its largest value)."""
+    most_tilt: float = math.inf
+    """Beyond this tilt the law is too costly to look at."""
 
     @abstractmethod
     def log_mean(self, c: float) -> arb:
@@ -41,6 +47,12 @@ class Law(ABC):
     @abstractmethod
     def log_mean_guess(self, c: Floats) -> Floats:
         """The same for several c, about: for choosing parameters, never for claims."""
+
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        """About log E e^{cL} and its first two derivatives, for several c."""
+        step = np.maximum(_GUESS_STEP, _GUESS_STEP * np.abs(c))
+        low, here, high = (self.log_mean_guess(place) for place in (c - step, c, c + step))
+        return here, (high - low) / (2 * step), np.maximum((high - 2 * here + low) / step**2, 0.0)
 
     @abstractmethod
     def waves(self, c: float, theta: Floats) -> Waves:
@@ -78,6 +90,17 @@ class Law(ABC):
     @abstractmethod
     def excess(self, y: float) -> arb:
         """E (1 - e^{y-L})_+."""
+
+
+def log_mean_by_points(log_weight: Floats, place: Floats, c: Floats) -> Floats:
+    """About log(sum w e^{cl}/sum w) for several c, to many digits also where it is tiny; points in the last axis."""
+    with np.errstate(all="ignore"):
+        grown = c[:, np.newaxis] * place
+        whole = np.logaddexp.reduce(log_weight, axis=-1)
+        large = np.logaddexp.reduce(log_weight + grown, axis=-1) - whole
+        share = np.exp(log_weight - (whole if log_weight.ndim == 1 else whole[:, np.newaxis]))
+        small = np.log1p((share * np.expm1(np.clip(grown, -700, 700))).sum(axis=-1))
+    return np.asarray(np.where(np.abs(large) < 0.1, small, large))
 
 
 def waves_of(centre: float, real: Floats, imag: Floats, error: Floats) -> Waves:

@@ -20,6 +20,7 @@ from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
 from optcomp.numerics.laws.laplace import gauss_cut, legendre
+from optcomp.numerics.laws.law import log_mean_by_points
 from optcomp.numerics.laws.mixed_normal import Direction
 
 _BITS = 96
@@ -36,6 +37,7 @@ class MixedLaplaceLaw(CloudLaw):
         self.eps, self.q, self.direction = eps, q, direction
         self._eps, self._q = float(eps), float(q)
         self._sign = 1.0 if direction == "towards" else -1.0
+        self.most_tilt = 1e7
         with precision(_BITS):
             end = ball(eps) if direction == "towards" else -ball(eps)
             self.most = float_up(int(self._sign) * (1 + ball(q) * end.expm1()).log())
@@ -94,12 +96,12 @@ class MixedLaplaceLaw(CloudLaw):
         return (low + high * (-eps).exp() + inner).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
-        power = c + 1 if self.direction == "towards" else -c
         node, omega = legendre(_GUESSES)
         place = np.concatenate(([-self._eps], self._eps * node, [self._eps]))
         inner = np.log(0.25 * self._eps * omega) - 0.5 * self._eps * (1 + node)
         logs = np.concatenate(([math.log(0.5)], inner, [math.log(0.5) - self._eps]))
-        return np.asarray(np.logaddexp.reduce(logs + power[:, np.newaxis] * self._log_b(place)[0], axis=1))
+        log_b = self._log_b(place)[0]
+        return log_mean_by_points(logs + log_b if self.direction == "towards" else logs, self._sign * log_b, c)
 
     def fade(self, c: float, theta: float) -> float:
         """The atoms, and 2 (G/π at either end)/θ for the density G: log G/π has slope (γ+1)π - 3/2, so one minimum."""

@@ -6,7 +6,9 @@ r"""The log-ratio of a mixture of normals to one of them: A(x) = 1 - q + q e^{μ
 I by the trapezoid rule on the real line.  A has no zero for |Im x| < π/μ, |A(x+ia)| lies between A(x) cos(μa/2) and
 A(x), and |arg A| <= μa, so with z = γ + iθ and step h the rule errs by at most
 
-    2 e^{a²/2 + |θ|μa} cos(μa/2)^{min(γ,0)} I(γ) / (e^{2πa/h} - 1)        for every 0 < a < π/μ.
+    2 e^{a²/2 + |θ|μa} cos(μa/2)^{min(γ,0)} I(γ) / (e^{2πa/h} - 1)        for every 0 < a < π/μ
+
+(for γ < 0 and μa < π/2 also |A(x+ia)| >= 1 - q, and I(γ) >= 1).
 
 |I(γ+iθ)| <= 4 max(G/l')/θ with G = e^{-x²/2} A^γ/√(2π) and l' = μπ, π = q e^{μx-μ²/2}/A: integrate by parts; G/l' has
 at most two maxima, because the zeros of its log-derivative solve x + μ = (γ+1)μπ(x), a line against a sigmoid.
@@ -25,11 +27,13 @@ from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
 from optcomp.numerics.laws.gaussian import normal_tail
+from optcomp.numerics.laws.law import log_mean_by_points
 
 Direction = Literal["towards", "away"]
 _BITS = 80
 _LOG_CUT = 46.0
 _GUESSES = 600
+_MOST_REACH = 300.0
 
 
 class MixedNormalLaw(CloudLaw):
@@ -40,7 +44,9 @@ class MixedNormalLaw(CloudLaw):
         self.mu, self.q, self.direction = mu, q, direction
         self._mu, self._q = float(mu), float(q)
         self._sign = 1.0 if direction == "towards" else -1.0
+        self.most_tilt = _MOST_REACH / self._mu
         if direction == "away":
+            self.most_tilt = 0.5 * _MOST_REACH**2 / -math.log1p(-self._q)
             with precision(_BITS):
                 self.most = float_up(-(-ball(q)).log1p())
 
@@ -58,11 +64,11 @@ class MixedNormalLaw(CloudLaw):
         return log_a, error + 8 * U * np.abs(log_a), share
 
     def _strip(self, power: float) -> tuple[float, float]:
-        """a, and what cos(μa/2)^{min(γ,0)} costs in logs."""
+        """a, and what |A(x+ia)|^γ costs in logs: for γ < 0 the smaller of cos(μa/2)^γ and (1-q)^γ, as I(γ) >= 1."""
         if power >= 0:
             return min(0.9 * math.pi / self._mu, _LOG_CUT**0.5 * 1.4), 0.0
         a = min(1.5 / self._mu, _LOG_CUT**0.5 * 1.4)
-        return a, -abs(power) * math.log(math.cos(0.5 * self._mu * a)) * 1.0001
+        return a, -1.0001 * abs(power) * max(math.log(math.cos(0.5 * self._mu * a)), math.log1p(-self._q))
 
     def _step(self, power: float, theta: float, log_cut: float) -> float:
         a, loss = self._strip(power)
@@ -134,10 +140,8 @@ class MixedNormalLaw(CloudLaw):
         high = 9 + np.maximum(power, 0) * self._mu
         x = -9 + (high + 9)[:, np.newaxis] * np.linspace(0, 1, _GUESSES)
         log_a = self._log_a(x)[0]
-        log_f = -0.5 * x * x + power[:, np.newaxis] * log_a
-        top = log_f.max(axis=1)
-        step = (high + 9) / (_GUESSES - 1)
-        near = top + np.log(np.exp(log_f - top[:, np.newaxis]).sum(axis=1) * step / math.sqrt(2 * math.pi))
+        log_p = -0.5 * x * x + (log_a if self.direction == "towards" else 0.0)
+        near = log_mean_by_points(log_p, self._sign * log_a, c)
         far = power * (math.log(self._q) - 0.5 * self._mu**2) + 0.5 * (power * self._mu) ** 2
         return np.where(high < 200, near, far)
 
