@@ -16,6 +16,7 @@ _FEW = 300
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
 _FIRST = 2048
+_MOST_LOST = 12  # places that prove nothing at all
 _AIM = 0.75
 """The share of the wanted width that goes to the smoothing."""
 
@@ -154,12 +155,15 @@ def _outwards(
     y: float, sides: Sides, direction: int, integral: Integral, margin: Callable[[Sides], float], end: float
 ) -> float:
     """The nearest place in a direction where the margin is proved; the end of the range if none is found."""
-    step = 0.0
+    step, lost = 0.0, 0
     least = max(4e-16 * abs(y), 0.1 * integral.plan.smoothing)
     for _ in range(60):
         missing = -margin(sides)
         if missing <= 0:
             return y
+        lost += not math.isfinite(missing)
+        if lost > _MOST_LOST:
+            return end
         newton = missing / abs(sides.slope) if sides.slope and math.isfinite(missing) else 0.0
         step = max(1.05 * newton, 2 * step if newton == 0 else 0.25 * step, least)
         y += direction * step

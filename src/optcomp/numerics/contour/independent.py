@@ -61,7 +61,8 @@ class Independent:
         """About log E e^{cL} and its first two derivatives, for several c >= -1/2."""
         each = [tuple(copies * column for column in law.cumulants(c)) for law, copies in self.laws]
         value, slope, curve = (np.asarray(sum(columns)) for columns in zip(*each, strict=True))
-        return self._within(c, value), self._within(c, slope), np.maximum(curve, 1e-300)
+        inside = c <= 0.25 * self._most_tilt  # there must be room above for the Chernoff bounds
+        return np.where(inside, value, math.nan), np.where(inside, slope, math.nan), np.maximum(curve, 1e-300)
 
     def means(self, plan: Plan) -> Means:
         """K at the three tilts of a plan."""

@@ -20,6 +20,7 @@ _TILTS = np.array([1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 25, 40])
 _LEAST_TILT, _MOST_TILT = 2.0**-24, 1e110
 _GRID, _SEARCHES = 33, 4
 _LEAST_LOG_S = math.log(3e-3)  # a tilt far from the saddle loses digits
+_LONGEST = 1e6  # a period beyond this means that no tilt proves anything
 _SHARE = 0.03
 """The share of the tolerance left to aliasing, to truncation and to skipped nodes, each."""
 
@@ -178,7 +179,7 @@ def _period(
         periods = (logs - here - (tilts - c) * y - least) / np.abs(tilts - c)
     periods = np.where(np.isfinite(periods), periods, math.inf)
     up, down = int(np.argmin(periods[: ups.size])), ups.size + int(np.argmin(periods[ups.size :]))
-    period = 1.02 * max(float(periods[up]), float(periods[down]), spread, 1e-3 * y)
+    period = 1.02 * min(max(float(periods[up]), float(periods[down]), spread, 1e-3 * y), _LONGEST * (spread + y))
     return period, float(tilts[up]), float(tilts[down]), log_s
 
 

@@ -154,7 +154,7 @@ class CloudLaw(Law):
         if self.points(c, top) <= MOST_POINTS:
             return self.kept_cloud(c, top).waves(theta)
         nothing = np.zeros_like(theta)  # too many points: only the bound is known
-        most = np.log([max(self.fade(c, place), 1e-300) for place in theta.tolist()])
+        most = np.log([max(self.fade(c, place), 1e-300) if place else 1.0 for place in theta.tolist()])
         return Waves(0.0, nothing, nothing, np.full_like(theta, math.inf), most)
 
     def slope(self, c: float) -> float:

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from flint import acb, arb
 
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
@@ -26,7 +26,7 @@ from optcomp.numerics.laws.mixed_normal import Direction
 _BITS = 96
 _LOG_CUT = 46.0
 _GUESSES = 64
-MOST_DEGREE = 4096
+MOST_DEGREE = 2048
 
 
 class MixedLaplaceLaw(CloudLaw):
@@ -40,7 +40,9 @@ class MixedLaplaceLaw(CloudLaw):
         self.most_tilt = 1e7
         with precision(_BITS):
             end = ball(eps) if direction == "towards" else -ball(eps)
-            self.most = float_up(int(self._sign) * (1 + ball(q) * end.expm1()).log())
+            log_b = (1 + ball(q) * end.expm1()).log()
+            self.most = float_up(int(self._sign) * log_b)
+            self.log_top = float_down((log_b - ball(eps) if direction == "towards" else arb(0)) - arb(2).log())
 
     def _power(self, c: float) -> float:
         return c + 1 if self.direction == "towards" else -c
@@ -65,8 +67,10 @@ class MixedLaplaceLaw(CloudLaw):
         return math.log(grown + flat), 0.5 * self._eps * (grown - 1) + theta * self._eps * flat + log_b
 
     def _degree(self, power: float, theta: float) -> int:
+        """A power of two, so that few sets of Gauss points are ever made."""
         log_rho, log_size = self._ellipse(power, theta)
-        return min(math.ceil((log_size + _LOG_CUT) / (2 * log_rho)) + 4, MOST_DEGREE)
+        wanted = math.ceil((log_size + _LOG_CUT) / (2 * log_rho)) + 4
+        return int(min(2 ** math.ceil(math.log2(max(wanted, 32))), MOST_DEGREE))
 
     def cloud(self, c: float, theta: float) -> Cloud:
         power = self._power(c)

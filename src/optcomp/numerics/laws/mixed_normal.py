@@ -34,6 +34,7 @@ _BITS = 80
 _LOG_CUT = 46.0
 _GUESSES = 600
 _MOST_REACH = 300.0
+_MOST_POINTS = 20_000  # for K in balls
 
 
 class MixedNormalLaw(CloudLaw):
@@ -49,6 +50,8 @@ class MixedNormalLaw(CloudLaw):
             self.most_tilt = 0.5 * _MOST_REACH**2 / -math.log1p(-self._q)
             with precision(_BITS):
                 self.most = float_up(-(-ball(q)).log1p())
+        while self.points(self.most_tilt, 1.0) > _MOST_POINTS:
+            self.most_tilt /= 2
 
     def _power(self, c: float) -> float:
         """γ; exact, because tilts have 24 bits."""
