@@ -24,12 +24,18 @@ _NEAR, _STEEP, _DEGREE = 8.0, 16.0, 48
 """Points are used where θε <= 8 and (1+2c)ε <= 16; 48 are enough for an error of e^-100 there."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
+def legendre_balls(n: int) -> list[tuple[arb, arb]]:
+    """Nodes and weights of Gauss quadrature on [-1, 1]."""
+    with precision(_BITS):
+        return [arb.legendre_p_root(n, k, weight=True) for k in range(n)]
+
+
+@lru_cache(maxsize=16)
 def legendre(n: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss quadrature on [-1, 1], within 2u."""
-    with precision(96):
-        pairs = [arb.legendre_p_root(n, k, weight=True) for k in range(n)]
-        return np.array([float(x.mid()) for x, _ in pairs]), np.array([float(w.mid()) for _, w in pairs])
+    """The same as floats, within 2u."""
+    pairs = legendre_balls(n)
+    return np.array([float(x.mid()) for x, _ in pairs]), np.array([float(w.mid()) for _, w in pairs])
 
 
 def gauss_cut(log_size: float, log_rho: float, n: int) -> float:

@@ -19,13 +19,14 @@ from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
-from optcomp.numerics.laws.laplace import gauss_cut, legendre
+from optcomp.numerics.laws.laplace import gauss_cut, legendre, legendre_balls
 from optcomp.numerics.laws.law import log_mean_by_points
 from optcomp.numerics.laws.mixed_normal import Direction
 
 _BITS = 96
 _LOG_CUT = 46.0
 _GUESSES = 64
+_FLATS = np.exp2(-np.arange(0.0, 14.0))
 MOST_DEGREE = 2048
 
 
@@ -55,22 +56,32 @@ class MixedLaplaceLaw(CloudLaw):
         return log_b, error + 8 * U * np.abs(log_b)
 
     def _ellipse(self, power: float, theta: float) -> tuple[float, float]:
-        """log ρ, and the log of the integrand's bound there."""
-        room = 2.5 if power >= 0 else 1.5
-        flat = min(room / self._eps, 1 + _LOG_CUT / max(theta * self._eps, 1e-9), 50.0)
-        grown = math.sqrt(1 + flat * flat)
-        reach = self._eps * grown
-        if power >= 0:
-            log_b = power * math.log1p(self._q * math.expm1(reach))
-        else:
-            log_b = power * (math.log1p(self._q * math.expm1(-reach)) + math.log(math.cos(0.5 * self._eps * flat)))
-        return math.log(grown + flat), 0.5 * self._eps * (grown - 1) + theta * self._eps * flat + log_b
+        """log ρ and the log of the integrand's bound relative to I(γ), for the ellipse that needs fewest points.
 
-    def _degree(self, power: float, theta: float) -> int:
+        I(γ) is at least its own atom: e^{-ε} B(ε)^γ/2, or B(-ε)^γ/2 for γ < 0.
+        """
+        flat = np.minimum((2.5 if power >= 0 else 1.5) / self._eps, 50.0) * _FLATS
+        grown = np.sqrt(1 + flat * flat)
+        sign = 1.0 if power >= 0 else -1.0
+        rise = np.log1p(self._q * np.expm1(sign * self._eps * grown)) - math.log1p(
+            self._q * math.expm1(sign * self._eps)
+        )
+        log_b = power * rise + (0.0 if power >= 0 else power * np.log(np.cos(0.5 * self._eps * flat)))
+        log_size = log_b + 0.5 * self._eps * (grown - 1) + theta * self._eps * flat + self._eps + math.log(2)
+        log_rho = np.log(grown + flat)
+        best = int(np.argmin((log_size + _LOG_CUT) / log_rho))
+        return float(log_rho[best]), float(log_size[best])
+
+    def _degree(self, power: float, theta: float, log_cut: float = _LOG_CUT) -> int:
         """A power of two, so that few sets of Gauss points are ever made."""
         log_rho, log_size = self._ellipse(power, theta)
-        wanted = math.ceil((log_size + _LOG_CUT) / (2 * log_rho)) + 4
+        wanted = math.ceil((log_size + log_cut) / (2 * log_rho)) + 4
         return int(min(2 ** math.ceil(math.log2(max(wanted, 32))), MOST_DEGREE))
+
+    def _missed(self, power: float, theta: float, degree: int) -> float:
+        """The error of Gauss quadrature relative to I(γ)."""
+        log_rho, log_size = self._ellipse(power, theta)
+        return 1.01 * self._eps / 4 * math.exp(min(gauss_cut(log_size, log_rho, degree), 0.0)) + 1e-290
 
     def cloud(self, c: float, theta: float) -> Cloud:
         power = self._power(c)
@@ -81,23 +92,24 @@ class MixedLaplaceLaw(CloudLaw):
         inner = math.log(0.25 * self._eps) + np.log(omega) - 0.5 * self._eps * (1 + node)
         logs = np.concatenate(([math.log(0.5)], inner, [math.log(0.5) - self._eps])) + power * log_b
         weight = np.exp(logs)
-        log_rho, log_size = self._ellipse(power, theta)
-        cut = self._eps / 4 * math.exp(min(gauss_cut(log_size, log_rho, degree), 0.0)) * 1.01 / float(weight.sum())
+        cut = self._missed(power, theta, degree)
         rough = U * (40 + 4 * self._eps + 4 * np.abs(logs)) + abs(power) * error
-        return Cloud(self._sign * log_b, weight, rough, error, lambda at: 0 * at + cut + 1e-290)
+        return Cloud(self._sign * log_b, weight, rough, error, lambda at: 0 * at + cut)
 
     def points(self, c: float, theta: float) -> float:
         return self._degree(self._power(c), theta) + 2.0
 
     def log_mean(self, c: float) -> arb:
-        eps, q, gamma = ball(self.eps), ball(self.q), arb(self._power(c))
-
-        def integrand(place: acb, _: bool) -> acb:
-            return (gamma * (1 + q * (place.exp() - 1)).log() - (eps + place) / 2).exp()
-
-        inner = acb.integral(integrand, -eps, eps).real / 4
-        low, high = ((gamma * (1 + q * end.expm1()).log()).exp() / 2 for end in (-eps, eps))
-        return (low + high * (-eps).exp() + inner).log()
+        """By the same rule in balls."""
+        power = self._power(c)
+        eps, q, gamma = ball(self.eps), ball(self.q), arb(power)
+        degree = self._degree(power, 0.0, _LOG_CUT + 20)
+        inner = arb(0)
+        for node, omega in legendre_balls(degree):
+            inner += omega * (gamma * (q * (eps * node).expm1()).log1p() - eps * (1 + node) / 2).exp()
+        low, high = ((gamma * (q * end.expm1()).log1p()).exp() / 2 for end in (-eps, eps))
+        whole = low + high * (-eps).exp() + inner * eps / 4
+        return (whole * (1 + arb(0, 1.01 * self._missed(power, 0.0, degree)))).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
         node, omega = legendre(_GUESSES)
