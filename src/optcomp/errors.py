@@ -6,9 +6,11 @@
     │   └── UnknownTheorem            no theorem has this id
     ├── HypothesisNotMet              the theorem does not cover this input; .theorem, .reason
     ├── NotAffordable                 the exact answer costs too much; .cost, .limit
-    └── PrecisionNotReached           a demanded width was not met; .bound, .rtol
+    ├── PrecisionNotReached           a demanded width was not met; .bound, .rtol
+    └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
-Errors carry the values they talk about, so a program can act on them without parsing the text.
+`optcomp.interop` adds UnsupportedEvent under InvalidInput.  Errors carry the values they talk about, so a program can
+act on them without parsing the text.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from optcomp import Bound, NotAffordable, PrecisionNotReached, compose
 from optcomp.checker import check
 from optcomp.composition.reading import read_parts
 from optcomp.theorems.opt import Effort, contour_delta, contour_epsilon
+from optcomp.theorems.parts import Parts
 from tests.campaign.questions import Question, question
 from tests.oracles.checks import encloses
 
@@ -111,7 +112,8 @@ def _verdict(asked: Question, bound: Bound) -> bool | None:
     """Whether the truth is inside; None if the checker could not decide."""
     if asked.truth is not None:
         return encloses(asked.truth, bound)
-    verdict = check(bound.certificate(), bound.parts.groups if bound.parts else None, effort=CHECK_SECONDS)
+    groups = bound.parts.groups if isinstance(bound.parts, Parts) else None
+    verdict = check(bound.certificate(), groups, effort=CHECK_SECONDS)
     return None if verdict.status == "undecided" else verdict.proved
 
 

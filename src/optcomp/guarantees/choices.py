@@ -109,7 +109,7 @@ class NameAndShame:
     @property
     def loss(self) -> PrivacyLoss:
         """Infinite with probability δ, otherwise 0."""
-        return PrivacyLoss((kept(nothing),), float(self.delta))
+        return PrivacyLoss((kept(nothing),), self.delta)
 
 
 def nothing() -> AtomicLaw:

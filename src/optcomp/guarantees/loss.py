@@ -6,30 +6,36 @@ f(α)  = least type II error of a test of level α                     the trade
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from flint import arb
+
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import float_down, float_up, precision
-from optcomp.numerics.exact import exact
+from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.laws.law import Law
 
-_BITS = 96
-_ROUNDS = 80
+_BITS = 128
+_ROUNDS = 90
+_STEEPEST = 1e4
 
 
 class PrivacyLoss:
     """The loss of one mechanism; where the two directions differ, the worse one counts."""
 
-    def __init__(self, laws: Sequence[Law], infinite: float = 0.0) -> None:
+    def __init__(self, laws: Sequence[Law], infinite: Exact = 0.0) -> None:
         self._laws = tuple(laws)
-        self.infinite = infinite
+        self._leak = infinite
+
+    @property
+    def infinite(self) -> float:
         """The probability that everything is revealed: an infinite loss."""
+        return float(self._leak)
 
     @property
     def directions(self) -> tuple[PrivacyLoss, ...]:
         """One loss, or one for removing and one for adding a person."""
-        return tuple(PrivacyLoss((law,), self.infinite) for law in self._laws)
+        return tuple(PrivacyLoss((law,), self._leak) for law in self._laws)
 
     @property
     def most(self) -> float:
@@ -52,17 +58,15 @@ class PrivacyLoss:
         """P(L <= x), in the first direction."""
         place = _number(x, "x")
         with precision(_BITS):
-            return float(((1 - self._laws[0].tail(place)) * (1 - self.infinite)).mid())
+            return float(((1 - self._laws[0].tail(place)) * (1 - ball(self._leak))).mid())
 
     def delta(self, epsilon: float) -> float:
         """The hockey-stick curve δ(ε), rounded up."""
         place = _number(epsilon, "epsilon")
         with precision(_BITS):
-            finite = max(float_up(law.excess(place)) for law in self._laws)
-        return min(
-            max(self.infinite + (1 - self.infinite) * max(finite, 0.0), 0.0) * (1 + (1e-15 if self.infinite else 0)),
-            1.0,
-        )
+            leak = ball(self._leak)
+            finite = [law.excess(place).max(arb(0)) for law in self._laws]
+            return min(max(float_up(leak + (1 - leak) * value) for value in finite), 1.0)
 
     def tradeoff(self, alpha: float) -> float:
         """The trade-off curve f(α), rounded down: no test of level α has a smaller type II error.
@@ -75,26 +79,18 @@ class PrivacyLoss:
         return min(self._tradeoff(law, level) for law in self._laws)
 
     def _tradeoff(self, law: Law, level: float) -> float:
-        kept = 1 - self.infinite
-
         def value(t: float) -> float:
             with precision(_BITS):
-                finite = law.excess(t)
-                return float_down(kept * (1 - finite) - level * _exp(t))
+                return float_down((1 - ball(self._leak)) * (1 - law.excess(t)) - arb(level) * arb(t).exp())
 
-        low, high = -60.0, 60.0
-        for _ in range(_ROUNDS):  # concave in e^t, so unimodal in t
+        low, high = -_STEEPEST, _STEEPEST
+        for _ in range(_ROUNDS):  # concave in e^t, so unimodal in t: about 0 far left, far below 0 far right
             left, right = low + (high - low) / 3, high - (high - low) / 3
-            if value(left) < value(right):
+            if -1 < value(right) >= value(left):
                 low = left
             else:
                 high = right
         return max(value(0.5 * (low + high)), value(low), value(high), 0.0)
-
-
-def _exp(t: float) -> float:
-    """e^t, rounded up."""
-    return math.exp(t) * (1 + 1e-15)
 
 
 def _number(value: object, argument: str) -> float:

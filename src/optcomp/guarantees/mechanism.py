@@ -58,9 +58,6 @@ def positive(value: object, argument: str) -> Exact:
 def within_reason(ratio: Exact, argument: str, value: object) -> Exact:
     """A ratio of sensitivity to noise that the engine can work with."""
     if not LEAST_RATIO <= ratio <= MOST_RATIO:
-        raise InvalidGuarantee(
-            argument,
-            value,
-            f"makes sensitivity/noise {float(ratio):.3g}; it must lie in [{LEAST_RATIO:g}, {MOST_RATIO:g}]",
-        )
+        size, limits = "large" if ratio > 1 else "small", f"[{LEAST_RATIO:g}, {MOST_RATIO:g}]"
+        raise InvalidGuarantee(argument, value, f"makes sensitivity/noise too {size}: it must lie in {limits}")
     return ratio

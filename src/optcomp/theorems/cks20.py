@@ -43,7 +43,7 @@ def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
             def value(c: Floats, laws: Laws = laws, log_t: float = log_t) -> Floats:
                 return (_scaled(mixture, laws, c) - log_t - np.log1p(c)) / c - np.log1p(1 / c)
 
-            c = _best(value, mixture)
+            c = _best(value, mixture, laws)
             exact = (_exactly(mixture, laws, c) - t.log() - (1 + arb(c)).log()) / arb(c) - (1 / arb(c)).log1p()
             upper = max(upper, float_up(exact))
     return upper_bound("epsilon", upper, delta, theorem=ID, method=METHOD, count=mixture.count, notes=(_order(c),))
@@ -59,7 +59,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
             def value(c: Floats, laws: Laws = laws) -> Floats:
                 return _scaled(mixture, laws, c) - c * float(epsilon) - c * np.log1p(1 / c) - np.log1p(c)
 
-            c = _best(value, mixture)
+            c = _best(value, mixture, laws)
             tilt = arb(c)
             log_delta = _exactly(mixture, laws, c) - tilt * ball(epsilon) - tilt * (1 / tilt).log1p() - (1 + tilt).log()
             most = most.max(log_delta.exp() if log_delta < 0 else arb(1))
@@ -99,9 +99,10 @@ def _near(value: arb) -> float:
     return float(value.mid()) if value.is_finite() else math.inf
 
 
-def _best(value: Callable[[Floats], Floats], mixture: Mixture) -> float:
+def _best(value: Callable[[Floats], Floats], mixture: Mixture, laws: Laws) -> float:
     """About where the value is least."""
     top = min((notion.most_order for notion, _ in mixture.notions), default=math.inf) - 1  # exact: orders are floats
+    top = min((top, *(law.most_tilt for law, _ in laws)))
     grid = _GRID[top > _GRID]
     if math.isfinite(top):
         grid = np.append(grid, [top, top * (1 - 1e-6)])
@@ -118,5 +119,5 @@ def _best(value: Callable[[Floats], Floats], mixture: Mixture) -> float:
 
 def _whole_order(c: float, top: float) -> float:
     """Nearly the same with 1 + c a float, and not beyond the top."""
-    rounded = round(c * 2**30) / 2**30 if c < 2**20 else float(round(c))
+    rounded = round(c * 2**40) / 2**40 if c < 2**10 else round(c * 2**20) / 2**20
     return max(rounded, 2.0**-30) if rounded <= top else (1 + top) - 1

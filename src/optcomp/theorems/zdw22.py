@@ -18,7 +18,7 @@ from flint import arb
 from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
-from optcomp.numerics.contour.plan import short
+from optcomp.numerics.contour.plan import Plan, short
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.law import Law
 from optcomp.theorems.bound import Bound, Quantity
@@ -30,6 +30,7 @@ from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
 ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
 _BITS = 96
 _USUAL = Effort()
+_NO_PLAN = Plan(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
 """Width and work for a first look."""
 _TILTS = np.exp(np.linspace(-12, 14, 105))
@@ -48,8 +49,11 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         source = Independent(laws, _end(laws, goal.log_t[0]))
         if known > 0 and excess_at(source, known, *_GLANCE)[0].upper < goal.log_t[0]:
             return None  # nothing beyond what the other direction costs anyway
+        least, most = _top_lower(laws, goal.log_t[1]), _support(laws)
+        if math.isfinite(most) and most - least <= effort.rtol * most:
+            return Bracket(least, most, _NO_PLAN, 0, False)
         found = excess_root(source, goal, effort.rtol, effort.work)[0]
-        return replace(found, lower=max(found.lower, min(_top_lower(laws, goal.log_t[1]), found.upper)))
+        return replace(found, lower=max(found.lower, min(least, found.upper)))
 
     if _alone(mixture):
         ends = [_single_root(law, t) for law in mixture.mechanisms[0][0].laws]

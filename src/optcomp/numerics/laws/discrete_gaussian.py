@@ -34,6 +34,8 @@ class DiscreteGaussianLaw(Law):
         self._v = (shift / self._sigma) ** 2
         self._beta = 2 * math.pi * self._sigma
         self._known: dict[tuple[float, str], float] = {}
+        self._far = math.ceil(14 * self._sigma) + 2
+        self._sums: list[arb] = []
         self._reach = math.ceil(math.sqrt(0.25 + (_FAR / self._beta) ** 2) - 0.5)  # β² r(r+1) >= 10.5²
 
     def _ring(self, c: float) -> arb:
@@ -122,15 +124,24 @@ class DiscreteGaussianLaw(Law):
         """P(X < bound) for the noise X, from the shorter side."""
         if bound > 0.5:
             return 1 - self._below(1 - _least_whole_at_or_above(bound))
-        top = _least_whole_at_or_above(bound) - 1
-        square = 2 * ball(self.sigma) ** 2
-        count = math.ceil(self._sigma * 14) + 2
-        first = int(top.unique_fmpz())
-        terms = sum(((-(arb(first - j) ** 2) / square).exp() for j in range(count)), arb(0))
-        last = arb(first - count)
-        rest = (-(last**2) / square).exp() / (1 - (2 * last / square).exp())
+        top = int(_least_whole_at_or_above(bound).unique_fmpz()) - 1
         whole = (2 * arb.pi()).sqrt() * ball(self.sigma) * self._ring(0.0)
-        return (terms + rest * arb(0.5, 0.5)) / whole
+        return self._weight_up_to(top) / whole
+
+    def _weight_up_to(self, top: int) -> arb:
+        """The sum of e^{-x²/2σ²} over x <= top, top <= 0; sums from the far left are remembered."""
+        if not self._sums:
+            square, total = 2 * ball(self.sigma) ** 2, arb(0)
+            for x in range(-self._far, 1):
+                total += (-(arb(x) ** 2) / square).exp()
+                self._sums.append(total)
+        return (self._sums[top + self._far] if top >= -self._far else arb(0)) + self._rest(min(top, -self._far - 1))
+
+    def _rest(self, top: int) -> arb:
+        """The same beyond what is remembered, as a geometric series."""
+        square = 2 * ball(self.sigma) ** 2
+        most = (-(arb(top) ** 2) / square).exp() / -(arb(2 * top) / square).expm1()
+        return most * arb(0.5, 0.5)
 
     def _sides(self, y: float) -> tuple[arb, arb]:
         """P(L > y) under the law itself and under the other one."""
