@@ -40,7 +40,7 @@ def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
     codes = "Exit code 0; 2 and one line on standard error for bad input; 1 if `verify` did not prove the claim."
     lines = ["# Command line", "", codes, ""]
-    for command in ([], ["compose"], ["compare"], ["theorems"], ["verify"]):
+    for command in ([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"]):
         lines += [f"## optcomp {' '.join(command)}".rstrip(), "", "```text", _help(command), "```", ""]
     return "\n".join(lines)
 

@@ -31,6 +31,11 @@ def _shown(value: float, digits: int, rounding: str) -> str:
     return format(Context(prec=digits, rounding=rounding).plus(Decimal(value)), "g")
 
 
+def shown_near(value: float, digits: int = 6) -> str:
+    """About the value: for what is no claim."""
+    return format(Context(prec=digits).create_decimal(value).normalize(), "g")
+
+
 def published(bound: oc.Bound, proves: Callable[[oc.Bound, Decimal], bool], digits: int = SHOWN) -> str:
     """The upper side: the short decimal just below the float where that too is proved, else rounded up.
 

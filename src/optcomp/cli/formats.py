@@ -199,15 +199,17 @@ def _from_pairs(pairs: _Pairs, where: str, strangers: Strangers) -> Entry:
         if key.strip().lower() not in FIELDS:
             strangers.meet(key, inner, where)
     _once([field for field, _ in known], where)
-    return _from_fields({field: _scalar(inner, f"{where}: {field}") for field, inner in known}, where)
+    kinds = {"mechanism": "text, as in gaussian(sigma=4)"}
+    texts = {field: _scalar(inner, f"{where}: {field}", kinds.get(field, "a number")) for field, inner in known}
+    return _from_fields(texts, where)
 
 
-def _scalar(value: object, where: str) -> str:
-    """The text of a number; nothing at all is the same as an empty cell."""
+def _scalar(value: object, where: str, kind: str = "a number") -> str:
+    """The text of a number or a mechanism; nothing at all is the same as an empty cell."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Refused(f"{where}: must be {'text' if where.endswith('mechanism') else 'a number'}")
+        raise Refused(f"{where}: must be {kind}")
     return value
 
 

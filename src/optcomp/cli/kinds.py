@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
@@ -124,14 +124,12 @@ def make(call: Call) -> Item:
     kind = _NAMES.get(call.name)
     if kind is None:
         raise Malformed(f"no mechanism is called {call.name.replace('_', '-')!r}{_advice(call.name)}")
-    values = dict(_bound(kind, call.arguments))
-    missing = [entry.name for entry in kind.parameters if entry.default is None and entry.name not in values]
-    if missing:
-        raise Malformed(f"{kind.name}: {missing[0]} is missing; write {_shape(kind)}")
     try:
-        return kind.make(*_in_order(kind, values))
+        return kind.make(*_values(kind, call.arguments))
     except oc.InvalidInput as error:
         raise Malformed(str(error)) from None
+    except OverflowError:
+        raise Malformed(f"{kind.name}: a number is too large or too small") from None
 
 
 def _advice(name: str) -> str:
@@ -141,13 +139,24 @@ def _advice(name: str) -> str:
     return f"; there are {', '.join(kind.name for kind in KINDS)}"
 
 
+def _values(kind: Kind, arguments: Sequence[Argument]) -> list[object]:
+    """A value for every parameter, in their order."""
+    values = dict(_bound(kind, arguments))
+    for entry in kind.parameters:
+        if entry.default is None and entry.name not in values:
+            raise Malformed(f"{kind.name}: {entry.name} is missing; write {_shape(kind)}")
+    return [values.get(entry.name, entry.default) for entry in kind.parameters]
+
+
 def _bound(kind: Kind, arguments: Sequence[Argument]) -> Iterator[tuple[str, object]]:
     """Every argument with the parameter it belongs to, read."""
     seen: set[str] = set()
     named = False
     for place, argument in enumerate(arguments):
         if named and not argument.name:
-            raise Malformed(f"{kind.name}: parameters without a name come first; write {_shape(kind)}")
+            raise Malformed(
+                f"{kind.name}: parameters without a name come first, and decimals have a point; write {_shape(kind)}"
+            )
         named = bool(argument.name)
         parameter = _by_name(kind, argument.name) if named else _by_place(kind, place)
         if parameter.name in seen:
@@ -171,12 +180,9 @@ def _by_place(kind: Kind, place: int) -> Parameter:
 
 
 def _shape(kind: Kind) -> str:
-    """What a call looks like."""
-    return f"{kind.name}({', '.join(entry.name for entry in kind.parameters)})"
-
-
-def _in_order(kind: Kind, values: Mapping[str, object]) -> list[object]:
-    return [values.get(entry.name, entry.default) for entry in kind.parameters]
+    """What a call looks like; what may be left out is in brackets."""
+    needed = ", ".join(entry.name for entry in kind.parameters if entry.default is None)
+    return f"{kind.name}({needed}{''.join(f'[, {entry.name}]' for entry in kind.parameters if entry.default)})"
 
 
 def word_slip(text: str) -> str:
@@ -192,7 +198,8 @@ def written(item: object) -> str:
     if kind is None:
         eps, delta = (number(getattr(item, name)) for name in ("epsilon", "delta"))
         return eps if delta == "0" else f"{eps},{delta}"
-    return f"{kind.name}({', '.join(f'{name}={value}' for name, value in parameters(item).items())})"
+    texts = (value if name == "mechanism" else f"{name}={value}" for name, value in parameters(item).items())
+    return f"{kind.name}({', '.join(texts)})"
 
 
 def parameters(item: object) -> dict[str, str]:

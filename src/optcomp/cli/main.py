@@ -1,10 +1,9 @@
-"""The commands `compose`, `compare`, `theorems` and, from its own module, `verify`."""
+"""The commands `compose`, `compare`, `theorems` and, from modules of their own, `show`, `figures` and `verify`."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +14,12 @@ import typer
 import optcomp as oc
 from optcomp.cli import options
 from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand, Refused
+from optcomp.cli.figures import figures
 from optcomp.cli.omissions import omitted, spelled
 from optcomp.cli.options import asked, gathered, wished
+from optcomp.cli.printing import console, print_json
 from optcomp.cli.progress import working
+from optcomp.cli.show import show
 from optcomp.cli.verify import verify
 
 app = typer.Typer(
@@ -71,6 +73,8 @@ def compose(
 
     optcomp compose 0.1x50 0.2,1e-9x50 --delta 1e-6
 
+    optcomp compose 'gaussian(sigma=4)x100' 'laplace(scale=10)x20' --delta 1e-6
+
     optcomp compose --from release.csv --epsilon 3 --json
 
     optcomp compose 0.01x1000000 --delta 1e-9 --bits 200
@@ -85,11 +89,11 @@ def compose(
     if certificate is not None:
         _write_json(certificate, bound.certificate())
     if as_json:
-        _print_json(bound.as_dict())
+        print_json(bound.as_dict())
         return
-    from optcomp.cli.tables import Asked, console, show_bound
+    from optcomp.cli.tables import Asked, show_bound
 
-    show_bound(bound, question.compose(counts, "basic"), Asked(question, counts), wish.bits)
+    show_bound(bound, question.basic(counts), Asked(question, counts), wish.bits)
     if certificate is not None:
         console().print(f"The certificate is in {certificate}", markup=False, soft_wrap=True)
 
@@ -108,9 +112,11 @@ def compare(
     """What every theorem says about the same mechanisms, best first.
 
     optcomp compare 0.01x1000 --delta 1e-9 --plot out.png
+
+    optcomp compare 'subsampled(gaussian(sigma=1), rate=0.01)x1000' --delta 1e-6
     """
     from optcomp.cli import plots
-    from optcomp.cli.tables import Asked, console, show_comparison
+    from optcomp.cli.tables import Asked, show_comparison
 
     question = asked(delta, epsilon, adaptive)
     counts = gathered(items, files, format)
@@ -126,7 +132,7 @@ def compare(
     left_out = omitted(counts, question, bounds)
     if as_json:
         views = [bound.as_dict() for bound in bounds]
-        _print_json({"bounds": views, "count": bounds[0].count, "omitted": left_out})
+        print_json({"bounds": views, "count": bounds[0].count, "omitted": left_out})
         return
     show_comparison(bounds, Asked(question, counts), left_out)
     if plot is not None:
@@ -152,13 +158,15 @@ def theorems(
     records = oc.known_theorems() if id is None else (oc.theorem(spelled(id)),)
     if as_json:
         views = [dataclasses.asdict(record) for record in records]
-        _print_json({"theorems": views} if id is None else views[0])
+        print_json({"theorems": views} if id is None else views[0])
     elif id is None:
         show_theorems(records)
     else:
         show_theorem(records[0])
 
 
+app.command(cls=ItemCommand)(show)
+app.command(cls=PlainCommand)(figures)
 app.command(cls=PlainCommand)(verify)
 
 
@@ -167,9 +175,3 @@ def _write_json(path: Path, view: Mapping[str, object]) -> None:
         path.write_text(json.dumps(view, indent=2, ensure_ascii=True, allow_nan=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise Refused(f"--certificate: {path}: {error.strerror or error}") from None
-
-
-def _print_json(view: Mapping[str, object]) -> None:
-    """One object on one page; Greek letters as they are wherever the output can hold them."""
-    narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(view, indent=2, ensure_ascii=narrow, allow_nan=False))

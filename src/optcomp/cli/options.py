@@ -13,6 +13,7 @@ from optcomp.cli.failures import Refused
 from optcomp.cli.files import entries_from
 from optcomp.cli.formats import Format
 from optcomp.cli.items import entry_of
+from optcomp.cli.kinds import KINDS
 from optcomp.cli.mechanisms import Counts, tally
 from optcomp.cli.numbers import plain, real_number, whole_number
 from optcomp.cli.question import Question
@@ -38,12 +39,18 @@ def complete_theorem(incomplete: str) -> list[str]:
     return _starting([record.id for record in oc.known_theorems()], incomplete)
 
 
+ITEM = (
+    "Mechanisms: ε or ε,δ, then xN for N of them. 0.1x50 is fifty with ε = 0.1; 0.2,1e-9x50 fifty with ε = 0.2 and "
+    "δ = 1e-9; 1/3 is one. Or a mechanism, in quotes: 'gaussian(sigma=4)x100', 'subsampled(laplace(10), rate=0.01)'; "
+    f"also {', '.join(kind.name for kind in KINDS if kind.name not in ('gaussian', 'laplace', 'subsampled'))}. "
+    "Numbers are taken exactly as written."
+)
+
 Items = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="ITEM",
-        help="Mechanisms: ε or ε,δ, then xN for N of them. 0.1x50 is fifty with ε = 0.1; 0.2,1e-9x50 fifty with "
-        "ε = 0.2 and δ = 1e-9; 1/3 is one. Numbers are taken exactly as written.",
+        help=ITEM,
         show_default=False,
     ),
 ]
@@ -52,8 +59,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="Read mechanisms from a file with columns (or keys) epsilon, delta, count: CSV, JSON or YAML; "
-        "- is standard input. Other columns may hold text. May be repeated, and combined with items.",
+        help="Read mechanisms from a file with columns (or keys) epsilon, delta, count, or mechanism, count: CSV, "
+        "JSON or YAML; - is standard input. Other columns may hold text. May be repeated, and combined with items.",
         show_default=False,
     ),
 ]

@@ -27,6 +27,7 @@ _LEAST_DELTA = 1e-30  # δ below this is as good as zero, and would flatten the 
 # each has a line of its own for printing in grey.
 STYLES = {
     "auto": ("#000000", "-"),
+    "renyi": ("#E69F00", (0, (8, 2))),
     "kov": ("#0072B2", "--"),
     "strong": ("#D55E00", "-."),
     "advanced": ("#009E73", (0, (5, 1, 1, 1, 1, 1))),

@@ -64,6 +64,13 @@ class Question:
         except oc.NotAffordable as error:
             raise Refused(with_given(explained(error), bits=bits, eta=eta)) from None
 
+    def basic(self, counts: Counts) -> oc.Bound | None:
+        """What basic composition says; nothing where a mechanism has no (ε, δ) of its own."""
+        try:
+            return self.compose(counts, "basic")
+        except oc.HypothesisNotMet:
+            return None
+
     def proves(self, counts: Counts, bound: oc.Bound, value: Decimal) -> bool:
         """Whether the library also proves this value, by asking it the other way round."""
         method = bound.method if bound.method in oc.METHODS else "auto"

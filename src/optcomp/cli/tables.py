@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -16,12 +15,11 @@ import optcomp as oc
 from optcomp.cli.digits import SHOWN, decimal_ends, excess, mechanisms, published, saving, shown_down, shown_up
 from optcomp.cli.letters import writable
 from optcomp.cli.mechanisms import Counts
+from optcomp.cli.printing import console, listed, print_table, room, say
 from optcomp.cli.question import Question
+from optcomp.composition.reading import read_any
+from optcomp.theorems.mixture import Mixture
 
-_PLAIN_WIDTH = 120
-"""Columns when nobody says how wide the page is."""
-
-_UNBOUNDED = 10_000
 _ROOM_FOR_NAMES, _ROOM_FOR_METHODS, _ROOM_FOR_ADVICE = 105, 80, 90
 """Columns of a terminal below which a comparison leaves out names, then methods too, and an answer its long advice."""
 
@@ -43,44 +41,24 @@ class Asked:
         """The upper side of an answer as it may be published."""
         return published(bound, self._proves, digits)
 
+    @property
+    def mixed(self) -> bool:
+        """Whether there is more than (ε, δ) pairs."""
+        return isinstance(read_any(self.counts), Mixture)
+
     def _proves(self, bound: oc.Bound, value: Decimal) -> bool:
         return self.question.proves(self.counts, bound, value)
 
 
-def console() -> Console:
-    """Where tables go: stdout, without colours unless it is a terminal."""
-    output = Console(highlight=False, emoji=False)
-    if not output.is_terminal:
-        output = Console(highlight=False, emoji=False, width=_PLAIN_WIDTH)
-    return output
-
-
-def _room() -> int:
-    """Columns of the terminal; as many as one likes where there is none."""
-    output = console()
-    return output.width if output.is_terminal else _UNBOUNDED
-
-
-def _say(text: str) -> None:
-    console().print(writable(text), markup=False, soft_wrap=True)
-
-
-def _print(table: Table) -> None:
-    """Print a table whole: a narrow terminal breaks its lines rather than lose digits."""
-    output = console()
-    output.width = max(output.width, Console(width=_UNBOUNDED).measure(table).minimum)
-    output.print(table)
-
-
-def show_bound(bound: oc.Bound, basic: oc.Bound, asked: Asked, bits: int | None) -> None:
+def show_bound(bound: oc.Bound, basic: oc.Bound | None, asked: Asked, bits: int | None) -> None:
     """One answer: what to publish, what is proved below it, by which theorem, and what basic composition says."""
     sentence = _nothing(bound, asked.question)
     if sentence:
         console().print(writable(sentence), markup=False)
-    _print(_listed(_answer_rows(bound, basic, asked)))
+    print_table(listed(_answer_rows(bound, basic, asked)))
     if bits is not None and bound.enclosure is not None:
         lower, upper = decimal_ends(bound, bits)
-        _say(f"{lower} ≤ {asked.question.sought}\n{upper} ≥ {asked.question.sought}")
+        say(f"{lower} ≤ {asked.question.sought}\n{upper} ≥ {asked.question.sought}")
 
 
 def _nothing(bound: oc.Bound, question: Question) -> str:
@@ -95,11 +73,11 @@ def _nothing(bound: oc.Bound, question: Question) -> str:
     return ""
 
 
-def _answer_rows(bound: oc.Bound, basic: oc.Bound, asked: Asked) -> Iterable[tuple[str, str]]:
+def _answer_rows(bound: oc.Bound, basic: oc.Bound | None, asked: Asked) -> Iterable[tuple[str, str]]:
     question = asked.question
     given = "δ" if question.sought == "ε" else "ε"
     if math.isfinite(bound.upper):
-        advice = "upper side, rounded up: the one to publish" if _room() >= _ROOM_FOR_ADVICE else "publish this"
+        advice = "upper side, rounded up: the one to publish" if room() >= _ROOM_FOR_ADVICE else "publish this"
         yield f"total {question.sought}", f"{asked.published(bound)}  ({advice})"
         yield "proved lower side", shown_down(bound.lower)
         if bound.width > _WIDE:
@@ -108,7 +86,7 @@ def _answer_rows(bound: oc.Bound, basic: oc.Bound, asked: Asked) -> Iterable[tup
     yield "mechanisms", f"{bound.count:,}"
     yield "theorem", f"{bound.theorem}, {oc.theorem(bound.theorem).name}"
     yield "method", bound.method
-    if bound.method != basic.method:
+    if basic is not None and bound.method != basic.method:
         yield "basic composition", _basic(bound, basic, asked)
     for note in bound.notes if math.isfinite(bound.upper) else ():  # else the sentence above has said it
         yield "note", note
@@ -119,15 +97,6 @@ def _basic(bound: oc.Bound, basic: oc.Bound, asked: Asked) -> str:
         return f"proves nothing: {basic.notes[0]}" if basic.notes else "proves nothing"
     less = f"  ({saving(bound.upper, basic.upper)} saved)" if bound.upper < basic.upper else ""
     return asked.published(basic) + less
-
-
-def _listed(rows: Iterable[tuple[str, str]]) -> Table:
-    table = Table(box=box.ROUNDED, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(writable(name), Text(writable(value)))
-    return table
 
 
 def show_comparison(bounds: Sequence[oc.Bound], asked: Asked, left_out: Sequence[Mapping[str, str]]) -> None:
@@ -145,10 +114,12 @@ def show_comparison(bounds: Sequence[oc.Bound], asked: Asked, left_out: Sequence
         cells = {"theorem": bound.theorem, "method": bound.method, "name": oc.theorem(bound.theorem).name}
         numbers = asked.published(bound, _COMPARED), shown_down(bound.lower, _COMPARED), more
         table.add_row(*map(writable, (*numbers, *(cells[heading] for heading in words))))
-    _print(table)
+    print_table(table)
+    for note in dict.fromkeys(note for bound in bounds for note in bound.notes) if asked.mixed else ():
+        say(f"note on {', '.join(bound.theorem for bound in bounds if note in bound.notes)}: {note}")
     for reason in dict.fromkeys(omission["reason"] for omission in left_out):
         theorems = ", ".join(omission["theorem"] for omission in left_out if omission["reason"] == reason)
-        _say(f"not shown: {theorems} ({reason})")
+        say(f"not shown: {theorems} ({reason})")
     sentence = _nothing(best, question)
     if sentence:
         console().print(writable(sentence), markup=False)
@@ -156,8 +127,8 @@ def show_comparison(bounds: Sequence[oc.Bound], asked: Asked, left_out: Sequence
 
 def _words() -> Sequence[str]:
     """The columns of a comparison after its numbers, as many as there is room for."""
-    room = _room()
-    return ("theorem", "method", "name")[: 1 + (room >= _ROOM_FOR_METHODS) + (room >= _ROOM_FOR_NAMES)]
+    columns = room()
+    return ("theorem", "method", "name")[: 1 + (columns >= _ROOM_FOR_METHODS) + (columns >= _ROOM_FOR_NAMES)]
 
 
 def show_theorems(records: Iterable[oc.Theorem]) -> None:
@@ -169,13 +140,13 @@ def show_theorems(records: Iterable[oc.Theorem]) -> None:
     for record in records:
         names = "\n= ".join((record.id, *record.aliases))
         table.add_row(names, Text(writable(record.name)), Text(writable(record.hypotheses)))
-    _print(table)
+    print_table(table)
     console().print("optcomp theorems ID explains one of them.")
 
 
 def show_theorem(record: oc.Theorem) -> None:
     """Everything the register knows about one theorem."""
-    _print(_listed(_theorem_rows(record)))
+    print_table(listed(_theorem_rows(record)))
 
 
 def _theorem_rows(record: oc.Theorem) -> Iterable[tuple[str, str]]:

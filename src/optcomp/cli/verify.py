@@ -12,9 +12,13 @@ import typer
 from optcomp.cli import options
 from optcomp.cli.failures import Refused, one_line
 from optcomp.cli.files import text_of
+from optcomp.cli.kinds import written
+from optcomp.cli.mechanisms import Counts
 from optcomp.cli.options import gathered
 from optcomp.cli.progress import working
-from optcomp.composition.reading import read_parts
+from optcomp.composition.reading import read_any
+from optcomp.theorems.mixture import Mixture
+from optcomp.theorems.parts import Parts
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
@@ -80,7 +84,7 @@ def _checked(document: Mapping[str, object] | str, files: list[str] | None, form
         return Verdict(False, "malformed", document)
     groups: list[tuple[Exact, Exact, int]] | None = None
     if files:
-        groups = [(eps, delta, copies) for eps, delta, copies in read_parts(gathered(None, files, format)).groups]
+        groups = [(eps, delta, copies) for eps, delta, copies in _pairs(gathered(None, files, format)).groups]
     with working("verifying", follow=False) as tell:
         verdict = check(document, groups, tell=tell)
         if verdict.status == "mismatch" and groups:
@@ -88,6 +92,14 @@ def _checked(document: Mapping[str, object] | str, files: list[str] | None, form
             again = check(document, doubles, tell=tell)
             verdict = verdict if again.status == "mismatch" else again
     return verdict
+
+
+def _pairs(counts: Counts) -> Parts:
+    """Certificates are about (ε, δ) pairs only."""
+    read = read_any(counts)
+    if isinstance(read, Mixture):
+        raise Refused(f"--from: a certificate is about (ε, δ) pairs only, got {written(read.others[0][0])!r}")
+    return read
 
 
 def _show(verdict: Verdict, name: str, as_json: bool) -> None:

@@ -11,6 +11,7 @@ _PHRASES = (
     (r"(?<!got )(?:method[= ])?'(" + "|".join(oc.METHODS) + r")'", r"--method \1"),
     (r"\bask for no bits\b", "leave out --bits"),
     (r"\bbits=", "--bits"),
+    (r"\band bits to those\b", "and --bits to those"),
     (r"\ba larger eta\b", "a larger --eta"),
     (r"\bchosen adaptively\b", "chosen adaptively (--adaptive)"),
     (r"\(or basic composition\)", "(or --method basic)"),
@@ -24,6 +25,8 @@ def explained(error: oc.OptcompError) -> str:
     text = str(error)
     if isinstance(error, oc.InvalidInput) and error.argument in _OPTIONS:
         text = f"--{text}"
+    if isinstance(error, oc.InvalidInput) and isinstance(error.value, oc.Bound):
+        text = text.removesuffix(f", got {error.value!r}").replace("bound: ", "--certificate: the answer ", 1)
     for pattern, words in _PHRASES:
         text = re.sub(pattern, words, text)
     return text

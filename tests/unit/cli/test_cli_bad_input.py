@@ -19,7 +19,7 @@ _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
 _COUNT = "count: must be a whole number between 0 and 10^15"
 _STRANGE = "holds numbers but is none of epsilon, delta, count; rename or remove it"
 _INSIDE = ", but the list is inside 'mechanisms': keep the list alone"
-_ENTRY = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count"
+_ENTRY = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count or mechanism"
 
 COMMANDS = {
     "compose 0.1x50": "give exactly one of --delta and --epsilon",
@@ -59,7 +59,8 @@ COMMANDS = {
     "compose 0.1 --delta 0 --rtol x": f"--rtol: {_NUMBER}, got 'x'",
     "compose 0.1 --delta 0 --rtol -1": "--rtol: must not be negative, got -1.0",
     "compose 0.1 --delta 0 --method best": (
-        "--method: must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, certified, got 'best'"
+        "--method: must be one of auto, basic, advanced, strong, kov, exact, murtagh-vadhan, certified, renyi, "
+        "got 'best'"
     ),
     "compose --from x.csv --format xml --delta 0": "--format: must be one of csv, json, yaml, got 'xml'",
     "compose rel.csv --delta 1e-6": "item 'rel.csv': did you mean --from rel.csv?",
@@ -97,7 +98,7 @@ FILES = {
     "": "holds no mechanisms",
     "epsilon,delta\n": "holds no mechanisms",
     "[]": "holds no mechanisms",
-    "name,loss\na,1\n": ", line 1: no column is named epsilon, got 'name, loss'",
+    "name,loss\na,1\n": ", line 1: no column is named epsilon or mechanism, got 'name, loss'",
     "epsilon,delta\n0.1,0\n\n0.1,2\n": ", line 4: delta: must be at least 0 and less than 1, got '2'",
     "epsilon\n0.1,5\n": ", line 2: 2 cells, but at most 1 columns",
     "epsilon,Epsilon\n1,1\n": ", line 1: epsilon is given twice",

@@ -101,7 +101,7 @@ def test_compare_says_what_is_not_shown() -> None:
     command = "compare 0.1x5 0.2 --delta 1e-6"
     assert parsed(f"{command} --json")["omitted"] == [{"theorem": "DRV10", "reason": "needs equal ε, δ"}]
     assert printed(command).endswith("not shown: DRV10 (needs equal ε, δ)\n")
-    fixed = "not shown: DRV10, Smith25-1.1, KOV15-3.5, MV18-1.5, MV18-1.7 (needs ε, δ fixed in advance)"
+    fixed = "not shown: DRV10, Smith25-1.1, KOV15-3.5, MV18-1.5, MV18-1.7, CKS20 (needs ε, δ fixed in advance)"
     assert fixed in printed(f"{command} --adaptive")
     assert "not shown: MV18-1.7 (too large for a quick comparison)" in printed("compare 1x1000000 --delta 1e-6")
     assert "not shown: MV18-1.7 (adds nothing to what is shown)" in printed("compare 0.3 --delta 0")
@@ -181,12 +181,15 @@ def test_alias() -> None:
 def test_version_and_help() -> None:
     assert printed("--version") == f"optcomp {oc.__version__}\n"
     for command in ("", "--help", "-h"):
-        assert all(name in printed(command) for name in ("compose", "compare", "theorems", "--show-completion"))
+        assert all(
+            name in printed(command)
+            for name in ("compose", "compare", "theorems", "show", "figures", "--show-completion")
+        )
     assert "optcomp compose 0.1x50 0.2,1e-9x50 --delta 1e-6" in printed("compose --help")
 
 
 def test_flags_are_shown_as_flags() -> None:
-    for command in ("", "compose", "compare", "theorems"):
+    for command in ("", "compose", "compare", "theorems", "show", "figures", "verify"):
         assert "<bool>" not in printed(f"{command} --help")
     assert "infinite" not in printed("theorems --help")
 
