@@ -10,6 +10,7 @@ from rich.console import Console
 
 from bench import contenders, imports, instances, report
 from bench.engine.section import section as engine
+from bench.losses.section import section as losses
 from bench.report import RESULTS, Section
 from bench.run import measure
 
@@ -46,6 +47,7 @@ TABLES: dict[str, Maker] = {
     "heterogeneous": _heterogeneous,
     "murtagh-vadhan": _murtagh_vadhan,
     "engine": engine,
+    "losses": losses,
     "import": _imports,
 }
 

@@ -50,6 +50,8 @@ class Outcome:
     """Ran into the time limit: not asked about larger instances either."""
     cpu: float | None = None
     """Seconds of processor time, which other work on the machine hardly changes."""
+    first: float | None = None
+    """The same of the first of several calls alone."""
 
     @property
     def width(self) -> float | None:

@@ -47,7 +47,7 @@ def _self_composed(instance: Instance) -> Answer:
 
 
 def _doubled(instance: Instance, truncation: float) -> Answer:
-    parts = [_power(dots(eps, instance.grid), count, truncation) for eps, count in instance.coins]
+    parts = [repeated(dots(eps, instance.grid), count, truncation) for eps, count in instance.coins]
     return _read(_tree(parts, truncation), instance)
 
 
@@ -72,7 +72,7 @@ def _hockey_stick(eps: float, at: float) -> float:
     return (math.exp(eps) - math.exp(at)) / (1 + math.exp(eps))
 
 
-def _power(part: Any, count: int, truncation: float) -> Any:
+def repeated(part: Any, count: int, truncation: float) -> Any:
     """Compose `count` times with itself by repeated doubling."""
     total = None
     while count:

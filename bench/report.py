@@ -88,13 +88,13 @@ def show(made: Section, console: Console) -> None:
 
 def write(sections: Sequence[Section], path: Path) -> None:
     """All tables as one Markdown file; sections that were not measured this time stay as they are."""
-    before = _split(path.read_text(encoding="utf-8")) if path.exists() else {}
+    before = split(path.read_text(encoding="utf-8")) if path.exists() else {}
     texts = before | {made.title: _markdown(made) for made in sections}
     head = "\n".join(["# Side by side", "", _machine(), "", READING])
     path.write_text("\n\n".join([head, *texts.values()]) + "\n", encoding="utf-8")
 
 
-def _split(text: str) -> dict[str, str]:
+def split(text: str) -> dict[str, str]:
     """The sections of a file by title."""
     parts = [f"## {part}".strip() for part in text.split("\n## ")[1:]]
     return {part.partition("\n")[0].removeprefix("## "): part for part in parts}

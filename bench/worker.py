@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import resource
 import statistics
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Self
+from typing import Any, Self
 
 from bench.answers import Answer, Outcome
-from bench.instances import Instance
 
 MEMORY = 8 << 30
 BRIEF = 2.0
@@ -25,9 +25,9 @@ _START = 120.0
 class Worker:
     """One process that answers questions by contender name; started anew after it was killed."""
 
-    def __init__(self, limit: float, best: bool = False) -> None:
-        """Times are the median of three calls, or the best of seven."""
-        self.limit, self.best = limit, best
+    def __init__(self, limit: float, best: bool = False, contenders: str = "bench.contenders") -> None:
+        """Times are the median of three calls, or the best of seven; `contenders` is a module with a `BY_NAME`."""
+        self.limit, self.best, self.contenders = limit, best, contenders
         self._context = multiprocessing.get_context("spawn")
         self._start()
 
@@ -37,8 +37,8 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def ask(self, name: str, instance: Instance) -> Outcome:
-        """Time one contender on one instance."""
+    def ask(self, name: str, instance: object) -> Outcome:
+        """Time one contender on one instance of the kind that these contenders take."""
         self._pipe.send((name, instance))
         started = time.perf_counter()
         try:
@@ -56,7 +56,7 @@ class Worker:
     def _start(self) -> None:
         self._pipe, far = self._context.Pipe()
         self._process = self._context.Process(
-            target=_serve, args=(far, min(BRIEF, self.limit / 4), self.best), daemon=True
+            target=_serve, args=(far, min(BRIEF, self.limit / 4), self.best, self.contenders), daemon=True
         )
         self._process.start()
         far.close()
@@ -70,21 +70,20 @@ class Worker:
         self._pipe.close()
 
 
-def _serve(pipe: Connection, brief: float, best: bool) -> None:
+def _serve(pipe: Connection, brief: float, best: bool, contenders: str) -> None:
     """Import everybody, say so, then answer until killed."""
-    from bench.contenders import BY_NAME
-
+    by_name = importlib.import_module(contenders).BY_NAME
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     pipe.send("ready")
     while True:
         name, instance = pipe.recv()
         try:
-            pipe.send(_timed(BY_NAME[name].ask, instance, brief, best))
+            pipe.send(_timed(by_name[name].ask, instance, brief, best))
         except MemoryError:
             pipe.send(Outcome(None, None, f"needs more than {MEMORY >> 30} GB", slow=True))
 
 
-def _timed(ask: Callable[[Instance], Answer], instance: Instance, brief: float, best: bool) -> Outcome:
+def _timed(ask: Callable[[Any], Answer], instance: object, brief: float, best: bool) -> Outcome:
     times: list[float] = []
     cpu: list[float] = []
     while len(times) < (BEST_OF if best else MEDIAN_OF) and sum(times) < brief:
@@ -99,4 +98,4 @@ def _timed(ask: Callable[[Instance], Answer], instance: Instance, brief: float, 
         times.append(time.perf_counter() - started)
         cpu.append(time.process_time() - worked)
     pick = min if best else statistics.median
-    return Outcome(pick(times), answer, slow=min(times) > SLOW, cpu=pick(cpu))
+    return Outcome(pick(times), answer, slow=min(times) > SLOW, cpu=pick(cpu), first=cpu[0])
