@@ -33,7 +33,7 @@ _USUAL = Effort()
 _NO_PLAN = Plan(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
 """Width and work for a first look."""
-_TILTS = np.exp(np.linspace(-12, 14, 105))
+_TILTS = np.exp(np.linspace(-12, 14, 53))
 
 
 def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound:

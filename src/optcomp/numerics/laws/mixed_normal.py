@@ -32,7 +32,7 @@ from optcomp.numerics.laws.law import log_mean_by_points
 Direction = Literal["towards", "away"]
 _BITS = 80
 _LOG_CUT = 46.0
-_GUESSES = 600
+_GUESSES = 240
 _MOST_REACH = 300.0
 _MOST_POINTS = 20_000  # for K in balls
 
@@ -142,11 +142,11 @@ class MixedNormalLaw(CloudLaw):
         power = c + 1 if self.direction == "towards" else -c
         high = 9 + np.maximum(power, 0) * self._mu
         x = -9 + (high + 9)[:, np.newaxis] * np.linspace(0, 1, _GUESSES)
-        log_a = self._log_a(x)[0]
+        log_a = np.log1p(self._q * np.expm1(np.minimum(self._mu * x - 0.5 * self._mu**2, 600.0)))
         log_p = -0.5 * x * x + (log_a if self.direction == "towards" else 0.0)
         near = log_mean_by_points(log_p, self._sign * log_a, c)
         far = power * (math.log(self._q) - 0.5 * self._mu**2) + 0.5 * (power * self._mu) ** 2
-        return np.where(high < 200, near, far)
+        return np.where(high < 100, near, far)
 
     def fade(self, c: float, theta: float) -> float:
         power = self._power(c)
