@@ -85,7 +85,7 @@ def discrete_gaussian_sum(sigma: Rational, term: Callable[[int, arb], acb], cent
     reach = math.ceil(float(sigma) * math.sqrt(2 * _REST * math.log(2))) + 2
     square = 2 * real(Fraction(sigma) ** 2)
     near = (term(x, (arb(-(x * x)) / square).exp()) for x in range(centre - reach, centre + reach + 1))
-    rest = 2 * scale * (arb(-(reach * reach)) / square).exp() / (1 - (arb(-reach) / square).exp())
+    rest = 2 * scale * (-((arb(reach) + 0.5) ** 2) / square).exp() / (1 - (arb(-reach) / square).exp())
     return sum(near, acb(0)) + acb(arb(0, 1), arb(0, 1)) * rest
 
 
@@ -99,13 +99,13 @@ def discrete_gaussian_moment(sigma: Rational, shift: int) -> Moment:
 
     def moment(s: acb) -> acb:
         square, c = 2 * real(Fraction(sigma) ** 2), arb(s.real.mid())
-        scale = (c * (c + 1) * shift * shift / square + arb(shift * abs(c)) / square).exp()
+        scale = (c * (c + 1) * shift * shift / square).exp()
         centre = -round(float(c) * shift)
 
         def term(x: int, weight: arb) -> acb:
             return weight * (s * (shift * shift - 2 * shift * x) / square).exp()
 
-        return discrete_gaussian_sum(sigma, term, centre, scale.max(arb(1)) * 4) / discrete_gaussian_whole(sigma)
+        return discrete_gaussian_sum(sigma, term, centre, scale) / discrete_gaussian_whole(sigma)
 
     return moment
 
@@ -227,7 +227,7 @@ def subsampled_laplace_hockey(eps: Rational, q: Rational, way: Way) -> Hockey:
     """The same: the mixture's hockey stick at y is q times the plain one at another place (amplification)."""
 
     def hockey(y: arb) -> arb:
-        x, rate = real(eps), real(q)
+        rate = real(q)
         level = ((y if way == "towards" else -y).exp() - 1 + rate) / rate
         if level <= 0:
             return 1 - y.exp() if way == "towards" else arb(0)
@@ -235,7 +235,6 @@ def subsampled_laplace_hockey(eps: Rational, q: Rational, way: Way) -> Hockey:
         if way == "towards":
             return rate * plain
         # sup Q - e^y((1-q)Q + qP) = q e^y sup(level Q - P) = q e^y (level - 1 + sup(P - level Q))
-        del x
         return rate * y.exp() * (level - 1 + plain)
 
     return hockey

@@ -74,6 +74,8 @@ class _Search:
         good, bad = self._bracket(ends)
         while not self._close(good, bad, rtol):
             middle = self._between(good, bad)
+            if middle in (good, bad):
+                break
             good, bad = (middle, bad) if self._fits(middle) else (good, middle)
         bound = self._known[good]
         assert bound is not None

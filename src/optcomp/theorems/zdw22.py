@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from flint import arb
@@ -87,8 +88,9 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
     with precision(_BITS):
         lower = float_down(with_leaks(mixture.leaky, exponential(low)))
         upper = float_up(with_leaks(mixture.leaky, exponential(high)))
-        if basic(mixture) <= epsilon:
-            upper = float_up(leak(mixture.leaky))
+        total = exact_basic(mixture)
+        if total is not None and total <= epsilon:
+            upper = min(upper, float_up(leak(mixture.leaky)))
     return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
 
 
@@ -161,10 +163,12 @@ def _end(laws: Laws, log_t: float) -> float:
 
 def _top_lower(laws: Laws, log_t: float) -> float:
     """From the top atom alone: its mass A and place give F(y) >= A (1 - e^{y - top})."""
-    log_top = math.fsum(count * law.log_top for law, count in laws)
-    if not log_t < log_top - 1e-9:
+    tops = [count * law.log_top for law, count in laws]
+    share = log_t - math.fsum(tops) + 1e-14 * (abs(log_t) + sum(map(abs, tops)))  # at least log(t/A)
+    if not share < 0:
         return 0.0
-    return _support(laws) * (1 - 1e-13) + math.log1p(-math.exp(log_t - log_top)) * (1 + 1e-12) - 1e-300
+    room = math.log(-math.expm1(share))
+    return max(_support(laws) * (1 - 1e-13) + room - 1e-14 * abs(room), 0.0)
 
 
 def _without_slack(mixture: Mixture, delta: Exact) -> Bound:
@@ -176,13 +180,21 @@ def _without_slack(mixture: Mixture, delta: Exact) -> Bound:
 
 def basic(mixture: Mixture) -> float:
     """The sum of all ε, rounded up, if every mechanism has one."""
-    total = arb(0)
+    total = exact_basic(mixture)
+    if total is None:
+        return math.inf
     with precision(_BITS):
-        for value, count in mixture.others:
-            if value.pure is None:
-                return math.inf
-            total += count * ball(value.pure)
-        return float_up(total + sum((count * ball(eps) for eps, count in mixture.pairs.coins), arb(0)))
+        return float_up(ball(total))
+
+
+def exact_basic(mixture: Mixture) -> Fraction | None:
+    """The sum of all ε, if every mechanism has one."""
+    total = sum((count * Fraction(eps) for eps, count in mixture.pairs.coins), Fraction(0))
+    for value, count in mixture.others:
+        if value.pure is None:
+            return None
+        total += count * Fraction(value.pure)
+    return total
 
 
 def bound(

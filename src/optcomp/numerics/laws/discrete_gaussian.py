@@ -135,10 +135,15 @@ class DiscreteGaussianLaw(Law):
             for x in range(-self._far, 1):
                 total += (-(arb(x) ** 2) / square).exp()
                 self._sums.append(total)
-        return (self._sums[top + self._far] if top >= -self._far else arb(0)) + self._rest(min(top, -self._far - 1))
+        if top >= -self._far:
+            return self._sums[top + self._far] + self._rest(-self._far - 1)
+        square = 2 * ball(self.sigma) ** 2
+        count = math.ceil(45 * self._sigma**2 / -top) + 2  # so that what is left is below 2^-60 of the sum
+        terms = sum(((-(arb(top - j) ** 2) / square).exp() for j in range(count)), arb(0))
+        return terms + self._rest(top - count)
 
     def _rest(self, top: int) -> arb:
-        """The same beyond what is remembered, as a geometric series."""
+        """The same far out, between nothing and a geometric series."""
         square = 2 * ball(self.sigma) ** 2
         most = (-(arb(top) ** 2) / square).exp() / -(arb(2 * top) / square).expm1()
         return most * arb(0.5, 0.5)

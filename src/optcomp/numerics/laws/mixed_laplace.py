@@ -91,7 +91,7 @@ class MixedLaplaceLaw(CloudLaw):
         log_b, error = self._log_b(place)
         inner = math.log(0.25 * self._eps) + np.log(omega) - 0.5 * self._eps * (1 + node)
         logs = np.concatenate(([math.log(0.5)], inner, [math.log(0.5) - self._eps])) + power * log_b
-        weight = np.exp(logs)
+        weight = np.exp(logs - logs.max())
         cut = self._missed(power, theta, degree)
         rough = U * (40 + 4 * self._eps + 4 * np.abs(logs)) + abs(power) * error
         return Cloud(self._sign * log_b, weight, rough, error, lambda at: 0 * at + cut)

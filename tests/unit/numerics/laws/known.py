@@ -1,0 +1,123 @@
+"""Every law beside its moments and hockey stick from first principles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import acb, arb
+
+from optcomp.guarantees.choices import response
+from optcomp.guarantees.noise import discrete_laplace, normal
+from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
+from optcomp.numerics.laws.laplace import LaplaceLaw
+from optcomp.numerics.laws.law import Law
+from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
+from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from tests.oracles.losses import (
+    Hockey,
+    Moment,
+    Way,
+    atoms_moment,
+    discrete_gaussian_hockey,
+    discrete_gaussian_moment,
+    discrete_laplace_atoms,
+    gaussian_hockey,
+    gaussian_moment,
+    laplace_hockey,
+    laplace_moment,
+    response_atoms,
+    response_moment,
+    subsampled_gaussian_hockey,
+    subsampled_gaussian_moment,
+    subsampled_laplace_hockey,
+    subsampled_laplace_moment,
+)
+from tests.oracles.truth import Rational, real
+
+
+@dataclass(frozen=True)
+class Known:
+    """A law and the truth about it; `reach` is about how far its loss extends, `furthest` the θ an oracle affords."""
+
+    make: Callable[[], Law]
+    moment: Moment
+    hockey: Hockey
+    reach: float
+    furthest: float = 1e5
+    bits: int = 200
+    """What an oracle works with: less where it integrates."""
+
+
+def atoms_hockey(atoms: Callable[[], list[tuple[Fraction, arb]]]) -> Hockey:
+    return lambda y: sum((p * (1 - (y - real(a)).exp()).max(arb(0)) for a, p in atoms()), arb(0))
+
+
+def _laplace(eps: Rational) -> Known:
+    return Known(lambda: LaplaceLaw(Fraction(eps)), laplace_moment(eps), laplace_hockey(eps), float(eps))
+
+
+def _normal(mu: Rational) -> Known:
+    reach = float(mu) * (3 + float(mu))
+    return Known(lambda: normal(Fraction(mu)), gaussian_moment(mu), gaussian_hockey(mu), reach)
+
+
+def _response(eps: Rational, answers: int) -> Known:
+    hockey = atoms_hockey(lambda: response_atoms(eps, answers))
+    return Known(lambda: response(Fraction(eps), answers), response_moment(eps, answers), hockey, float(eps))
+
+
+def _discrete_laplace(scale: Rational, shift: int) -> Known:
+    def atoms() -> list[tuple[Fraction, arb]]:
+        return discrete_laplace_atoms(scale, shift)
+
+    make = lambda: discrete_laplace(Fraction(scale), shift)  # noqa: E731
+    return Known(make, atoms_moment(atoms), atoms_hockey(atoms), shift / float(scale))
+
+
+def _discrete_gaussian(sigma: Rational, shift: int) -> Known:
+    truth = discrete_gaussian_moment(sigma, shift), discrete_gaussian_hockey(sigma, shift)
+    return Known(lambda: DiscreteGaussianLaw(Fraction(sigma), shift), *truth, 4 * shift / float(sigma), 1e4)
+
+
+def _mixed_normal(mu: Rational, q: Rational, way: Way) -> Known:
+    truth = subsampled_gaussian_moment(mu, q, way), subsampled_gaussian_hockey(mu, q, way)
+    reach = 3 * float(mu) if way == "towards" else float(q)
+    return Known(lambda: MixedNormalLaw(mu, q, way), *truth, reach, 30 / max(float(mu), 0.1), 110)
+
+
+def _mixed_laplace(eps: Rational, q: Rational, way: Way) -> Known:
+    truth = subsampled_laplace_moment(eps, q, way), subsampled_laplace_hockey(eps, q, way)
+    reach = float(eps) if way == "towards" else float(q)
+    return Known(lambda: MixedLaplaceLaw(eps, q, way), *truth, reach, 200 / max(float(eps), 0.2), 110)
+
+
+KNOWN: dict[str, Known] = {
+    **{f"laplace {eps}": _laplace(eps) for eps in (1e-3, 0.1, Fraction(1, 3), 1.0, 4.0, 30.0)},
+    **{f"normal {mu}": _normal(mu) for mu in (1e-3, Fraction(1, 3), 1.0, 20.0)},
+    **{f"response {eps} {n}": _response(eps, n) for eps in (1e-3, 1.0, Fraction(8, 3), 30.0) for n in (2, 5)},
+    **{
+        f"geometric {scale} {shift}": _discrete_laplace(scale, shift)
+        for scale, shift in ((1.0, 1), (0.1, 3), (100.0, 7), (Fraction(7, 3), 40))
+    },
+    **{
+        f"discrete normal {sigma} {shift}": _discrete_gaussian(sigma, shift)
+        for sigma, shift in ((0.1, 1), (0.3, 2), (1.0, 1), (1.0, 5), (Fraction(7, 3), 1), (3.0, 2))
+    },
+    **{
+        f"subsampled normal {mu} {q} {way}": _mixed_normal(mu, q, way)
+        for mu, q in ((1e-3, 0.5), (0.1, 1e-6), (0.5, 0.02), (1.0, 0.99), (4.0, 1e-3))
+        for way in ("towards", "away")
+    },
+    **{
+        f"subsampled laplace {eps} {q} {way}": _mixed_laplace(eps, q, way)
+        for eps, q in ((1e-3, 0.5), (0.5, 1e-6), (1.0, 0.99), (4.0, 0.02), (12.0, 0.3))
+        for way in ("towards", "away")
+    },
+}
+
+
+def moment_at(known: Known, c: float, theta: float = 0.0) -> acb:
+    """E e^{(c+iθ)L}, at the working precision."""
+    return known.moment(acb(c, theta))
