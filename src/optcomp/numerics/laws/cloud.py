@@ -14,12 +14,15 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
+from optcomp.numerics.balls import float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
 
 _CHUNK = 1 << 17
 _MOST_CLOUDS = 32
+_BITS = 128
 MOST_POINTS = 400_000
 _SIDE, _SLICE, _STACK = 64, 15, 32
 """64 * 64 * 15 multiplications: see `contour/products.py`."""
@@ -53,11 +56,16 @@ class Cloud:
         places = float(((self.blur + 8 * U * np.abs(away)) * share).sum())
         return np.broadcast_to(2 * own * share, share.shape), 1.01 * places
 
-    @cached_property
+    @property
+    def centre(self) -> float:
+        """About the mean of the tilted law."""
+        return self._centred[0]
+
+    @property
     def spread(self) -> float:
-        """At least E|L - centre| under the tilted law, but for what `cut` covers."""
+        """About E|L - centre| under the tilted law."""
         _, share, away = self._centred
-        return 1.0001 * float((share * (np.abs(away) + self.blur)).sum())
+        return float((share * np.abs(away)).sum())
 
     def waves(self, theta: Floats) -> Waves:
         """φ at some θ; long runs of them are evenly spaced."""
@@ -158,8 +166,16 @@ class CloudLaw(Law):
         return Waves(0.0, nothing, nothing, np.full_like(theta, math.inf), most)
 
     def slope(self, c: float) -> float:
-        """E|L - centre| of the tilted law, with a margin for what points miss."""
-        return self.kept_cloud(c, 1.0).spread * 1.0001 + 1e-12
+        """√E(L-m)² under the tilted law, by x² <= (e^{hx} + e^{-hx} - 2)/h²; tilts have 24 bits, so c ± h are exact."""
+        if (c, "slope") not in self._known:
+            cloud = self.kept_cloud(c, 1.0)
+            step = 2.0 ** math.floor(math.log2(min(0.05 / (cloud.spread + 1e-300), 0.25, 0.5 * (c + 1))))
+            with precision(_BITS):
+                here, centre = self.log_mean(c), arb(cloud.centre)
+                square = sum(((self.log_mean(c + h) - here - h * centre).exp() for h in (step, -step)), arb(-2))
+                most = (square.max(arb(0)).sqrt() / step).abs_upper()
+            self._known[c, "slope"] = float_up(most) if most.is_finite() else math.inf
+        return self._known[c, "slope"]
 
     def cost(self, c: float, theta: float, count: int) -> float:
         """Two trigonometric functions for each point, or a multiplication."""

@@ -39,8 +39,9 @@ def legendre(n: int) -> tuple[Floats, Floats]:
 
 
 def gauss_cut(log_size: float, log_rho: float, n: int) -> float:
-    """log of the error of Gauss quadrature with n points for a function of at most e^log_size on the ellipse rho."""
-    return log_size + math.log(64 / 15) - (2 * n - 2) * log_rho - math.log1p(-math.exp(-2 * log_rho)) + 1e-9
+    """The error of Gauss quadrature with n points for a function of at most e^log_size on the ellipse rho."""
+    log_error = log_size + math.log(64 / 15) - (2 * n - 2) * log_rho - math.log1p(-math.exp(-2 * log_rho)) + 1e-9
+    return math.exp(min(log_error, 300.0)) + 1e-290  # far above 1 nothing is known, and so it is taken
 
 
 class LaplaceLaw(CloudLaw):
@@ -84,7 +85,7 @@ class LaplaceLaw(CloudLaw):
         weight = np.concatenate(([0.5 * math.exp(-b * self._eps)], inner, [0.5]))
         grown, flat = 0.5 * (6 + 1 / 6), 0.5 * (6 - 1 / 6)
         log_size = 0.5 * b * self._eps * (grown - 1) + theta * self._eps * flat + math.log(self._eps)
-        cut = math.exp(min(gauss_cut(log_size, math.log(6.0), _DEGREE), 0.0)) + 1e-290
+        cut = gauss_cut(log_size, math.log(6.0), _DEGREE)
         return Cloud(place, weight, U * (20 + 4 * b * self._eps), 8 * U * np.abs(place) + 0.0, lambda at: 0 * at + cut)
 
     def points(self, c: float, theta: float) -> float:
@@ -113,7 +114,7 @@ class LaplaceLaw(CloudLaw):
         return min(1.0, 1.0001 * (0.5 + 0.5 * low + 0.5 / theta) / self._common(c))
 
     def slope(self, c: float) -> float:
-        return self.kept_cloud(c, _NEAR / self._eps).spread * 1.0001 + 1e-12 if self._by_points(c) else 2.01 * self._eps
+        return super().slope(c) if self._by_points(c) else 2.01 * self._eps
 
     def cost(self, c: float, theta: float, count: int) -> float:
         return 2000.0 if theta * self._eps < _NEAR and self._by_points(c) else 150.0

@@ -81,7 +81,7 @@ class MixedLaplaceLaw(CloudLaw):
     def _missed(self, power: float, theta: float, degree: int) -> float:
         """The error of Gauss quadrature relative to I(γ)."""
         log_rho, log_size = self._ellipse(power, theta)
-        return 1.01 * self._eps / 4 * math.exp(min(gauss_cut(log_size, log_rho, degree), 0.0)) + 1e-290
+        return 1.01 * self._eps / 4 * gauss_cut(log_size, log_rho, degree)
 
     def cloud(self, c: float, theta: float) -> Cloud:
         power = self._power(c)
@@ -100,16 +100,19 @@ class MixedLaplaceLaw(CloudLaw):
         return self._degree(self._power(c), theta) + 2.0
 
     def log_mean(self, c: float) -> arb:
-        """By the same rule in balls."""
+        """By the same rule in balls; where that says nothing, |cL| <= |c|ε."""
         power = self._power(c)
         eps, q, gamma = ball(self.eps), ball(self.q), arb(power)
         degree = self._degree(power, 0.0, _LOG_CUT + 20)
+        missed = 1.01 * self._missed(power, 0.0, degree)
+        if missed >= 0.5:
+            return arb(0, 1.01 * abs(c) * self._eps)
         inner = arb(0)
         for node, omega in legendre_balls(degree):
             inner += omega * (gamma * (q * (eps * node).expm1()).log1p() - eps * (1 + node) / 2).exp()
         low, high = ((gamma * (q * end.expm1()).log1p()).exp() / 2 for end in (-eps, eps))
         whole = low + high * (-eps).exp() + inner * eps / 4
-        return (whole * (1 + arb(0, 1.01 * self._missed(power, 0.0, degree)))).log()
+        return (whole * (1 + arb(0, missed))).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
         node, omega = legendre(_GUESSES)

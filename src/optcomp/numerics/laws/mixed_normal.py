@@ -33,6 +33,7 @@ Direction = Literal["towards", "away"]
 _BITS = 80
 _LOG_CUT = 46.0
 _GUESSES = 240
+_CELLS = 2048
 _MOST_REACH = 300.0
 _MOST_POINTS = 20_000  # for K in balls
 
@@ -164,6 +165,28 @@ class MixedNormalLaw(CloudLaw):
                 min(float(logs.max()) - 0.5 * math.log(2 * math.pi) - least, 600.0)
             )
         return min(1.0, self._known[c, "fade"] / theta)
+
+    def slope(self, c: float) -> float:
+        """E|L-m| under the tilted law, cell by cell; beyond them G falls by e^{-8|x|} and L grows by μ|x| at most.
+
+        It is far below the standard deviation, which a rare shift dominates.
+        """
+        power = self._power(c)
+        if (c, "slope") not in self._known:
+            start, stop = sorted((0.0, power * self._mu))
+            edges = np.linspace(start - 8, stop + 8, _CELLS + 1)
+            middle, width = 0.5 * (edges[:-1] + edges[1:]), edges[1] - edges[0]
+            reach, log_a = np.abs(edges), self._log_a(edges)[0]
+            away = np.abs(log_a - self._sign * self.kept_cloud(c, 1.0).centre)
+            steep = np.maximum(reach[:-1], reach[1:]) + self._mu * abs(power) * self._log_a(edges[1:])[2]
+            with precision(_BITS):
+                shift = float_down(self.log_mean(c)) + 0.5 * math.log(2 * math.pi)
+            inside = -0.5 * middle**2 + power * self._log_a(middle)[0] + 0.5 * width * steep - shift
+            ends = np.exp(-0.5 * edges[[0, -1]] ** 2 + power * log_a[[0, -1]] - shift)
+            total = width * (np.exp(inside) * np.maximum(away[:-1], away[1:])).sum()
+            total += (ends * (away[[0, -1]] / 8 + self._mu / 64)).sum()
+            self._known[c, "slope"] = 1.0001 * float(total) + 1e-300
+        return self._known[c, "slope"]
 
     def _crossing(self, y: arb) -> arb | None:
         """The x with A(x) = e^y; none if A is larger everywhere."""

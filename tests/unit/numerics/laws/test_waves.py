@@ -11,6 +11,8 @@ import pytest
 from flint import acb, arb
 
 from optcomp.numerics.laws.law import Law, Waves
+from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
+from optcomp.numerics.laws.mixed_normal import Direction
 from tests.oracles.truth import working
 from tests.unit.numerics.laws.known import KNOWN, Known, moment_at
 
@@ -114,3 +116,13 @@ def test_weights_beyond_the_largest_float() -> None:
     waves = law.waves(128.0, np.array([0.0, 1.0, 10.0]))
     assert np.isfinite(waves.log_size).all()
     assert not np.isnan(waves.error).any()
+
+
+@pytest.mark.parametrize("direction", ["towards", "away"])
+def test_beyond_the_largest_rule_nothing_is_claimed(direction: Direction) -> None:
+    """So many turns between two points of the largest rule that its sum says nothing about the integral."""
+    law = MixedLaplaceLaw(0.01, 0.1, direction)
+    with np.errstate(all="ignore"):
+        waves = law.waves(0.25, np.array([1e6]))
+    assert waves.error[0] == math.inf
+    assert waves.log_most[0] == 0
