@@ -1,0 +1,1 @@
+"""Mechanisms that see data, under filters, odometers and sessions."""

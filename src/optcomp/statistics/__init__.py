@@ -1,0 +1,1 @@
+"""What can be asked of a table: domains, sensitivities, expressions; nothing here spends budget."""
