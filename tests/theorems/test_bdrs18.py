@@ -25,6 +25,11 @@ def test_orders_from_omega_on_are_not_promised() -> None:
     assert oc.convert(oc.ZCDP(1), oc.TCDP).rho == 1
 
 
+@pytest.mark.parametrize("omega", [1.0001, 1.00001, "1.0003", 1.5])
+def test_orders_just_above_one_still_prove_something(omega: object) -> None:
+    assert oc.compose([oc.TCDP("0.1", omega)], delta=1e-6).upper < 1.5e6  # type: ignore[arg-type]  # any number
+
+
 @pytest.mark.parametrize("wrong", [1, 0, "x"])
 def test_bad_omega(wrong: object) -> None:
     with pytest.raises(oc.InvalidGuarantee, match="omega"):

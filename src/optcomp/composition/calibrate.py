@@ -51,6 +51,8 @@ def calibrate(
     """
     search = _Search(build, epsilon, delta, whole, method)
     ends = _checked_end(low, "low", whole), _checked_end(high, "high", whole)
+    if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:
+        raise InvalidInput("low", low, f"must be below high = {high}")
     width = float(exact(rtol, "rtol"))
     if not 0 < width < 1:
         raise InvalidInput("rtol", rtol, "must lie between 0 and 1")

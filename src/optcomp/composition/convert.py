@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from math import inf
 from typing import Any
 
 from optcomp.composition.front import compose
@@ -21,6 +22,8 @@ def convert(guarantee: object, to: type, *, delta: Number | None = None) -> Any:
         if to is not ApproxDP:
             raise InvalidInput("delta", delta, "belongs to a conversion to ApproxDP")
         bound = compose([guarantee], delta=delta)  # type: ignore[list-item]
+        if not bound.epsilon < inf:
+            raise InvalidInput("delta", delta, f"is too small: no ε holds at it for {guarantee}")
         return ApproxDP(bound.epsilon, delta)
     if isinstance(guarantee, to):
         return guarantee

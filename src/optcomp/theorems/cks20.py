@@ -119,5 +119,6 @@ def _best(value: Callable[[Floats], Floats], mixture: Mixture, laws: Laws) -> fl
 
 def _whole_order(c: float, top: float) -> float:
     """Nearly the same with 1 + c a float, and not beyond the top."""
-    rounded = round(c * 2**40) / 2**40 if c < 2**10 else round(c * 2**20) / 2**20
-    return max(rounded, 2.0**-30) if rounded <= top else (1 + top) - 1
+    if c >= top:
+        return (1 + top) - 1
+    return max(math.floor(c * 2**40) / 2**40 if c < 2**10 else math.floor(c * 2**20) / 2**20, 2.0**-40)

@@ -17,10 +17,10 @@ from optcomp.numerics.balls import ball
 from optcomp.numerics.contour.coin_law import CoinLaw
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.gaussian import NormalLaw
-from optcomp.numerics.laws.law import Law
+from optcomp.numerics.laws.law import Summand
 from optcomp.theorems.parts import Parts
 
-Laws = list[tuple[Law, int]]
+Laws = list[tuple[Summand, int]]
 
 
 @dataclass(frozen=True)

@@ -130,3 +130,8 @@ def test_the_finest_tolerance_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         found = oc.calibrate(lambda x: [oc.Gaussian(x)], epsilon=1, delta=1e-5, rtol=rtol)
         assert found.bound.upper <= 1
         assert abs(found - found.other) <= max(rtol, 3e-16) * found
+
+
+def test_the_search_needs_a_range() -> None:
+    with pytest.raises(oc.InvalidInput, match="low: must be below high = 1, got 10"):
+        oc.calibrate(lambda sigma: [oc.Gaussian(sigma)], epsilon=1, delta=1e-6, low=10, high=1)

@@ -168,3 +168,8 @@ def test_truncation_survives_as_a_curve() -> None:
     assert math.isclose(float(curve.renyi(6.0).mid()), 0.75, rel_tol=1e-15)
     one, other = (oc.compose([part], delta=1e-6).upper for part in (curve, oc.TCDP(0.125, 7)))
     assert one == pytest.approx(other, rel=1e-4)
+
+
+def test_no_epsilon_at_a_delta_below_what_leaks() -> None:
+    with pytest.raises(oc.InvalidInput, match="delta: is too small"):
+        oc.convert(oc.NameAndShame(0.01), oc.ApproxDP, delta=1e-5)

@@ -10,12 +10,12 @@ from flint import arb
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.points import Compressed, Points, lone_points
-from optcomp.numerics.laws.law import Law, Waves, joined
+from optcomp.numerics.laws.law import Summand, Waves, joined
 
 _CHUNK = 1 << 17
 
 
-class CoinLaw(Law):
+class CoinLaw(Summand):
     """The sum of independent ±x_i that land high with odds e^{x_i}."""
 
     def __init__(self, coins: Coins) -> None:
@@ -61,13 +61,3 @@ class CoinLaw(Law):
 
     def cost(self, c: float, theta: float, count: int) -> float:
         return 200.0 + 90.0 * self._compressed.size(math.hypot(c + 0.5, theta))
-
-    def mean(self) -> arb:
-        raise NotImplementedError("the coins of a list are summed, not looked at")
-
-    variance = mean
-
-    def tail(self, y: float) -> arb:
-        raise NotImplementedError("the coins of a list are summed, not looked at")
-
-    excess = tail

@@ -20,7 +20,7 @@ from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.gather import MOST_NODES, node_reach, truncation
 from optcomp.numerics.contour.integral import Integral, Means, Nodes
 from optcomp.numerics.contour.plan import Plan
-from optcomp.numerics.laws.law import Law, Waves
+from optcomp.numerics.laws.law import Summand, Waves
 
 _BITS = 128
 _BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
@@ -32,7 +32,7 @@ _DEAREST = 1e8
 class Independent:
     """L as the sum of so many copies of each law; beyond `total` the excess is below the goal."""
 
-    laws: Sequence[tuple[Law, int]]
+    laws: Sequence[tuple[Summand, int]]
     total: float
 
     @cached_property

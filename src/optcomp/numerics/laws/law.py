@@ -1,7 +1,7 @@
 r"""What a law is: a finite random variable L with all exponential moments E e^{cL}, c >= -1.
 
-For the contour integral a law gives K(c) = log E e^{cL} as a ball, φ(θ) = E e^{(c+iθ)L}/E e^{cL} at many θ with a
-bound on the error, and a bound on |φ| from some θ on.  For people it gives its mean, variance, tail and excess.
+For the contour integral a summand gives K(c) = log E e^{cL} as a ball, φ(θ) = E e^{(c+iθ)L}/E e^{cL} at many θ with a
+bound on the error, and a bound on |φ| from some θ on.  For people a law also gives its mean, variance, tail and excess.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Waves:
     log_most: Floats
 
 
-class Law(ABC):
-    """One finite random variable."""
+class Summand(ABC):
+    """A finite random variable, as far as sums of independent ones need to know it."""
 
     most: float = math.inf
     """At least its largest value."""
@@ -74,6 +74,10 @@ class Law(ABC):
     @abstractmethod
     def cost(self, c: float, theta: float, count: int) -> float:
         """About how many nanoseconds a value at θ takes, one of so many at once."""
+
+
+class Law(Summand):
+    """One finite random variable that people can look at."""
 
     @abstractmethod
     def mean(self) -> arb:
