@@ -9,6 +9,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from bench import contenders, imports, instances, report
+from bench.data import section as data
 from bench.engine.section import section as engine
 from bench.losses.section import section as losses
 from bench.report import RESULTS, Section
@@ -48,6 +49,7 @@ TABLES: dict[str, Maker] = {
     "murtagh-vadhan": _murtagh_vadhan,
     "engine": engine,
     "losses": losses,
+    "data": data,
     "import": _imports,
 }
 

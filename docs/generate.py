@@ -1,4 +1,4 @@
-"""Write the generated pages of the documentation: the theorem index, the command line's help, and Figure 2's numbers.
+"""Write the generated pages of the documentation: the theorem index, the command line's help, Figure 2's numbers.
 
 `make docs` runs this; a test compares the pages with what would be written now, so they cannot drift.
 """
@@ -14,6 +14,9 @@ import optcomp as oc
 from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent
+COMMANDS: tuple[list[str], ...] = (
+    *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"]),
+)
 
 
 def theorem_page() -> str:
@@ -38,9 +41,12 @@ def theorem_page() -> str:
 
 def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
-    codes = "Exit code 0; 2 and one line on standard error for bad input; 1 if `verify` did not prove the claim."
-    lines = ["# Command line", "", codes, ""]
-    for command in ([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"]):
+    codes = [
+        "Exit code 0; 2 and one line on standard error for bad input; 1 if `verify` did not prove the claim, or if",
+        "`audit` caught a mechanism leaking more than it claims.",
+    ]
+    lines = ["# Command line", "", *codes, ""]
+    for command in COMMANDS:
         lines += [f"## optcomp {' '.join(command)}".rstrip(), "", "```text", _help(command), "```", ""]
     return "\n".join(lines)
 
@@ -88,7 +94,11 @@ def _figure_2_row(eps: str, k: int) -> str:
     return f"| {eps} | {k} | {best:.6f} | {' | '.join(excess)} |"
 
 
-PAGES = {"theorems.md": theorem_page, "command-line.md": command_page, "figure-2.md": figure_2_page}
+PAGES = {
+    "theorems.md": theorem_page,
+    "command-line.md": command_page,
+    "figure-2.md": figure_2_page,
+}
 
 
 def main() -> None:

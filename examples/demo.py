@@ -1,4 +1,4 @@
-"""The main job on a small shipped release: what is the total privacy loss, and who proves it?
+"""The main jobs: the total privacy loss of a release, and three analysts at work on one table within their quotas.
 
 Run by `make demo`.  The release is examples/release.csv: statistics published about the same people, each with its own
 ε (and sometimes δ); the question is their total at δ = 1e-6.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+
+import analysts
 
 import optcomp as oc
 
@@ -36,6 +38,8 @@ def main() -> None:
         oc.compose(parts, delta=DELTA, method="exact", parameters="adaptive")
     except oc.HypothesisNotMet as error:
         print(f"  {error}")
+    print("\nAnd with the data at hand:\n")
+    analysts.main()
 
 
 if __name__ == "__main__":

@@ -6,9 +6,12 @@
 
 from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
 from optcomp.errors import (
+    BudgetExceeded,
     HypothesisNotMet,
     InvalidGuarantee,
     InvalidInput,
+    MechanismClosed,
+    MechanismFailed,
     NotAffordable,
     OptcompError,
     PrecisionNotReached,
@@ -45,6 +48,7 @@ __all__ = [
     "ApproxDP",
     "ApproxZCDP",
     "Bound",
+    "BudgetExceeded",
     "Calibrated",
     "Composer",
     "DiscreteGaussian",
@@ -56,6 +60,8 @@ __all__ = [
     "InvalidGuarantee",
     "InvalidInput",
     "Laplace",
+    "MechanismClosed",
+    "MechanismFailed",
     "NameAndShame",
     "NotAffordable",
     "OptcompError",

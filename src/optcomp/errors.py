@@ -7,6 +7,9 @@
     ├── HypothesisNotMet              the theorem does not cover this input; .theorem, .reason
     ├── NotAffordable                 the exact answer costs too much; .cost, .limit
     ├── PrecisionNotReached           a demanded width was not met; .bound, .rtol
+    ├── BudgetExceeded                a filter refused a request; .requested, .remaining, .reason
+    ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
+    ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
 `optcomp.interop` adds UnsupportedEvent under InvalidInput.  Errors carry the values they talk about, so a program can
@@ -66,3 +69,32 @@ class PrecisionNotReached(OptcompError):
             f"rtol: the proved bracket has relative width {width:.3g}, more than the {rtol:.3g} asked for; "
             "it is in the error's .bound"
         )
+
+
+class BudgetExceeded(OptcompError):
+    """A request costs more than what is left of a budget; nothing was spent on it."""
+
+    def __init__(self, requested: object, remaining: object, reason: str) -> None:
+        self.requested = requested
+        self.remaining = remaining
+        self.reason = reason
+        super().__init__(reason)
+
+
+class MechanismClosed(OptcompError):
+    """An interactive mechanism has given all the answers it was paid for; open another one."""
+
+    def __init__(self, mechanism: object, reason: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(reason)
+
+
+class MechanismFailed(OptcompError):
+    """An answer was paid for, and an error came up instead; its text may tell about the data and is not shown.
+
+    The debit stays: an error must not be a way to ask for free.
+    """
+
+    def __init__(self, what: str, kind: str) -> None:
+        self.what, self.kind = what, kind
+        super().__init__(f"{what}: no answer, because of a {kind}; what it cost stays spent")

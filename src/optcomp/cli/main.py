@@ -1,4 +1,4 @@
-"""The commands `compose`, `compare`, `theorems` and, from modules of their own, `show`, `figures` and `verify`."""
+"""The commands `compose`, `compare`, `theorems`; from modules of their own `show`, `figures`, `verify` and `audit`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 
 import optcomp as oc
 from optcomp.cli import options
+from optcomp.cli.audit import audit
 from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand, Refused
 from optcomp.cli.figures import figures
 from optcomp.cli.omissions import omitted, spelled
@@ -168,6 +169,7 @@ def theorems(
 app.command(cls=ItemCommand)(show)
 app.command(cls=PlainCommand)(figures)
 app.command(cls=PlainCommand)(verify)
+app.command(cls=PlainCommand)(audit)
 
 
 def _write_json(path: Path, view: Mapping[str, object]) -> None:

@@ -6,7 +6,7 @@ import re
 
 import optcomp as oc
 
-_OPTIONS = ("delta", "epsilon", "eta", "bits", "rtol", "method")
+_OPTIONS = ("delta", "epsilon", "eta", "bits", "rtol", "method", "trials", "confidence")
 _PHRASES = (
     (r"(?<!got )(?:method[= ])?'(" + "|".join(oc.METHODS) + r")'", r"--method \1"),
     (r"\bask for no bits\b", "leave out --bits"),
@@ -15,6 +15,7 @@ _PHRASES = (
     (r"\ba larger eta\b", "a larger --eta"),
     (r"\bchosen adaptively\b", "chosen adaptively (--adaptive)"),
     (r"\(or basic composition\)", "(or --method basic)"),
+    (r"\bknown_mechanisms\(\) names all\b", "--list names all"),
 )
 
 

@@ -254,6 +254,107 @@ _RECORDS = (
         source="Vadhan, Zhang, Concurrent Composition Theorems for Differential Privacy, STOC 2023",
         optimal=True,
     ),
+    Theorem(
+        id="RRUV16",
+        name="privacy filters and odometers",
+        statement=(
+            "A filter decides from the (ε_i, δ_i) so far whether the next mechanism may run, and is valid if all that "
+            "runs is (ε, δ)-DP; an odometer reports an ε_n that, but for probability δ, the loss exceeds at no n. "
+            "Running mechanisms while Σε_i ≤ ε and Σδ_i ≤ δ is a valid (ε, δ) filter."
+        ),
+        hypotheses="Any mechanisms; each (ε_i, δ_i) may depend on all answers before it.",
+        source="Rogers, Roth, Ullman, Vadhan, Privacy Odometers and Filters: Pay-as-you-Go Composition, NIPS 2016",
+        parameters="adaptive",
+    ),
+    Theorem(
+        id="FZ21",
+        name="Rényi filter",
+        statement=(
+            "Running mechanisms while their Rényi divergences of one order α sum to at most B keeps D_α of all of them "
+            "at most B. So running them while Σρ_i ≤ ρ is ρ-zCDP: one filter for every order at once."
+        ),
+        hypotheses="A bound on D_α, or ρ_i-zCDP, for each mechanism; it may depend on all answers before it.",
+        source="Feldman, Zrnic, Individual Privacy Accounting via a Rényi Filter, NeurIPS 2021",
+        parameters="adaptive",
+    ),
+    Theorem(
+        id="WRRW23",
+        name="fully adaptive composition",
+        statement=(
+            "Running mechanisms while √(2 ln(1/δ') Σε_i²) + ½Σε_i² ≤ ε and Σδ_i ≤ δ'' is (ε, δ' + δ'')-DP. With "
+            "V = Σε_i² and any γ > 0, the loss exceeds ½V + √(2(V + γ) ln(√(1 + V/γ)/δ')) at some moment with "
+            "probability at most δ' + δ''. A ρ_i-zCDP mechanism counts as ε_i² = 2ρ_i in both. While Σρ_i ≤ ρ and "
+            "Σδ_i ≤ δ, δ_i-approximate ρ_i-zCDP mechanisms are δ-approximate ρ-zCDP together."
+        ),
+        hypotheses="Any mechanisms; each (ε_i, δ_i) may depend on all answers before. δ', δ'' and γ are fixed first.",
+        source="Whitehouse, Ramdas, Rogers, Wu, Fully-Adaptive Composition in Differential Privacy, ICML 2023",
+        parameters="adaptive",
+    ),
+    Theorem(
+        id="HSTVVXZ23",
+        name="concurrent filters and odometers",
+        statement=(
+            "A filter or odometer that is valid for mechanisms run one after another is valid for interactive ones as "
+            "well, however their questions are interleaved and whenever they are started, if what is measured is "
+            "(ε, δ)-DP, f-DP or the Rényi divergence of a fixed order (so also zCDP)."
+        ),
+        hypotheses="Interactive mechanisms whose parameters are known when they are started, from all answers before.",
+        source=(
+            "Haney, Shoemate, Tian, Vadhan, Vyrros, Xu, Zhang, Concurrent Composition for Interactive Differential "
+            "Privacy with Adaptive Privacy-Loss Parameters, CCS 2023"
+        ),
+        parameters="adaptive",
+    ),
+    Theorem(
+        id="LSL17",
+        name="sparse vector, threshold never refreshed",
+        statement=(
+            "For questions of sensitivity Δ answer ⊤ where q_i + ν_i ≥ T + z and ⊥ elsewhere, until c answers were ⊤, "
+            "with one z for all, Laplace of scale Δ/ε_1, and ν_i of scale 2cΔ/ε_2: all answers together are "
+            "(ε_1 + ε_2)-DP, however many there are. If all questions change in the same direction, scale cΔ/ε_2 will "
+            "do. ν_i − z varies least for ε_1 : ε_2 = 1 : (2c)^{2/3}, or 1 : c^{2/3}."
+        ),
+        hypotheses="Questions, chosen on the way, of sensitivity at most Δ; ε_1, ε_2, c and T are fixed first.",
+        source="Lyu, Su, Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017",
+    ),
+    Theorem(
+        id="DNRRV09",
+        name="sparse vector, threshold refreshed",
+        statement=(
+            "AboveThreshold, the sparse vector that ends with its first ⊤, is ε-DP with noise of scales 2Δ/ε on the "
+            "threshold and 4Δ/ε on each question, however many questions there are. c rounds of it, each with a "
+            "threshold of its own, are c mechanisms of ε."
+        ),
+        hypotheses="Questions, chosen on the way, of sensitivity at most Δ; ε, c and T are fixed first.",
+        source=(
+            "Dwork, Naor, Reingold, Rothblum, Vadhan, On the Complexity of Differentially Private Data Release, STOC "
+            "2009; as in Dwork, Roth, The Algorithmic Foundations of Differential Privacy, 2014, Section 3.6"
+        ),
+    ),
+    Theorem(
+        id="ZW20",
+        name="sparse vector with Gaussian noise",
+        statement=(
+            "The sparse vector with one z ~ N(0, σ_1²), ν_i ~ N(0, σ_2²), at most k questions and c answers ⊤ has "
+            "D_α ≤ αΔ²/2σ_1² + c log(1 + kB)/(α − 1), where B = e^{α(α−1)(2Δ)²/2σ_2²}, with Δ for 2Δ if all questions "
+            "change in the same direction. Noise may be continuous, or discrete on whole numbers. The idea is the "
+            "paper's, the bound is not: it is the one proved in optcomp.interactive.sparse_vector."
+        ),
+        hypotheses="At most k questions, chosen on the way, of sensitivity at most Δ; σ_1, σ_2, c, k, T fixed first.",
+        source="Zhu, Wang, Improving Sparse Vector Technique with Rényi Differential Privacy, NeurIPS 2020",
+    ),
+    Theorem(
+        id="HR10",
+        name="private multiplicative weights",
+        statement=(
+            "Answer linear questions from a synthetic table, and let a sparse vector check each guess: only a guess "
+            "that fails is answered from the data, with Laplace noise, and the synthetic table learns from the noisy "
+            "answer by multiplicative updates. The privacy is that of the check and at most c noisy answers, however "
+            "many questions there are; here they are composed concurrently (Lyu22-1)."
+        ),
+        hypotheses="Linear questions, chosen on the way, with weights in [0, 1]; all parameters are fixed first.",
+        source=("Hardt, Rothblum, A Multiplicative Weights Mechanism for Privacy-Preserving Data Analysis, FOCS 2010"),
+    ),
 )
 
 _BY_ID = {name.lower(): record for record in _RECORDS for name in (record.id, *record.aliases)}

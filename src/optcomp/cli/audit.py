@@ -1,0 +1,178 @@
+"""The command `audit`: run mechanisms many times on two neighbouring inputs and look for more leakage than claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from optcomp.cli import options
+from optcomp.cli.digits import shown_down, shown_near, shown_up
+from optcomp.cli.failures import Refused
+from optcomp.cli.letters import writable
+from optcomp.cli.numbers import plain, real_number, whole_number
+from optcomp.cli.printing import print_json, print_table, say
+from optcomp.cli.progress import working
+
+if TYPE_CHECKING:
+    from optcomp.interactive.audit import Audit, Auditable
+
+VIOLATED = 1
+"""The exit code when a mechanism is caught leaking more than it claims."""
+
+_DIGITS = 5
+
+
+def complete_mechanism(incomplete: str) -> list[str]:
+    """Mechanisms for shell completion."""
+    from optcomp.interactive.audit import known_mechanisms
+
+    return [name for name in known_mechanisms() if name.startswith(incomplete)]
+
+
+_Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="MECHANISM",
+        help="Mechanisms to audit, by the names that --list shows.",
+        autocompletion=complete_mechanism,
+        show_default=False,
+    ),
+]
+_All = Annotated[bool, typer.Option("--all", help="Audit every mechanism that optcomp ships.")]
+_Broken = Annotated[
+    bool, typer.Option("--broken", help="Audit the deliberately broken mechanisms: all must be caught.")
+]
+_List = Annotated[bool, typer.Option("--list", help="Say which mechanisms there are, and run nothing.")]
+_Trials = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N", help="Runs on each of the two inputs; a few seconds' worth unless told.", show_default=False
+    ),
+]
+_Delta = Annotated[
+    str | None,
+    typer.Option(
+        metavar="δ",
+        help="Bound ε at this δ, no smaller than the mechanism's own; its own unless told.",
+        show_default=False,
+    ),
+]
+_Confidence = Annotated[
+    str,
+    typer.Option(metavar="C", help="The probability with which all lower bounds of this call hold together."),
+]
+
+
+def audit(
+    names: _Names = None,
+    every: _All = False,
+    broken: _Broken = False,
+    listing: _List = False,
+    trials: _Trials = None,
+    delta: _Delta = None,
+    confidence: _Confidence = "0.95",
+    as_json: options.PlainJson = False,
+) -> None:
+    """Run mechanisms on two neighbouring inputs and bound their ε from below: a claim below that bound is false.
+
+    Exit code 0 if no violation was seen, which proves nothing; 1 if a mechanism leaks more than it claims.
+
+    optcomp audit count-laplace
+
+    optcomp audit --all --trials 1e6 --json
+
+    optcomp audit broken-stoddard14
+
+    optcomp audit --list
+    """
+    from optcomp.interactive.audit import audit_all, mechanism
+
+    if listing:
+        nothing = not (names or every or broken)
+        _show_list([mechanism(name) for name in _asked(names, every or nothing, broken or nothing)], as_json)
+        return
+    subjects = [mechanism(name) for name in _asked(names, every, broken)]
+    if not subjects:
+        raise Refused("nothing to audit: give a mechanism, --all or --broken; --list names them")
+    sure = plain(confidence, "--confidence")
+    started = audit_all(
+        subjects, _runs(trials), delta=None if delta is None else plain(delta, "--delta"), confidence=sure
+    )
+    with working("auditing"):
+        audits = list(started)
+    violated = any(found.violated for found in audits)
+    if not as_json:
+        _show(audits, sure)
+    elif len(audits) == 1:
+        print_json(audits[0].as_dict())
+    else:
+        views = [found.as_dict() for found in audits]
+        print_json({"audits": views, "confidence": real_number(sure, "--confidence"), "violated": violated})
+    if violated:
+        raise typer.Exit(VIOLATED)
+
+
+def _asked(names: Sequence[str] | None, every: bool, broken: bool) -> list[str]:
+    """The names that were asked for, each once."""
+    from optcomp.interactive.audit import known_mechanisms
+
+    shipped = known_mechanisms(private=True) if every else ()
+    caught = known_mechanisms(private=False) if broken else ()
+    return list(dict.fromkeys([*(name.strip().lower() for name in names or ()), *shipped, *caught]))
+
+
+def _runs(trials: str | None) -> int | None:
+    from optcomp.interactive.audit.confidence import MOST_TRIALS
+    from optcomp.interactive.audit.run import LEAST_TRIALS
+
+    return None if trials is None else whole_number(trials, "--trials", LEAST_TRIALS, MOST_TRIALS)
+
+
+def _show_list(subjects: Sequence[Auditable], as_json: bool) -> None:
+    if as_json:
+        print_json({"mechanisms": [_described(subject) for subject in subjects]})
+        return
+    table = Table(box=box.ROUNDED)
+    table.add_column("mechanism", no_wrap=True, style="bold")
+    table.add_column(writable("claimed ε"), justify="right", no_wrap=True)
+    table.add_column(writable("at δ"), justify="right", no_wrap=True)
+    table.add_column("what it does, and the two inputs", ratio=1)
+    for subject in subjects:
+        claim = shown_up(float(subject.epsilon), _DIGITS), shown_near(float(subject.delta))
+        table.add_row(subject.name, *claim, writable(subject.description))
+    print_table(table)
+
+
+def _described(subject: Auditable) -> dict[str, object]:
+    return {
+        "mechanism": subject.name,
+        "claimed_epsilon": float(subject.epsilon),
+        "delta": float(subject.delta),
+        "private": subject.private,
+        "description": subject.description,
+        "source": subject.source,
+        "trials": subject.trials,
+    }
+
+
+def _show(audits: Sequence[Audit], confidence: str) -> None:
+    table = Table(box=box.ROUNDED)
+    table.add_column("mechanism", no_wrap=True, style="bold")
+    for heading in ("claimed ε", "at δ", "lower bound"):
+        table.add_column(writable(heading), justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for found in audits:
+        lower = shown_down(found.lower, _DIGITS)
+        verdict = f"VIOLATED: ε ≥ {lower}" if found.violated else "no violation seen"
+        claim = shown_up(float(found.claimed_epsilon), _DIGITS), shown_near(float(found.delta))
+        table.add_row(found.mechanism, *claim, lower, writable(verdict))
+    print_table(table)
+    for found in audits:
+        seen = f"{found.counts[0]:,} of {found.measured:,} runs, against {found.counts[1]:,} on the other"
+        say(f"{found.mechanism}: {found.event}: {seen}")
+    together = "all these lower bounds hold" if len(audits) > 1 else "the lower bound holds"
+    say(f"With probability {confidence} {together}. A bound below the claim does not prove the claim.")

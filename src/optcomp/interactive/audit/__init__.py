@@ -1,0 +1,20 @@
+"""Catch mechanisms that leak more than they claim: a lower confidence bound on ε from many runs on two inputs."""
+
+from optcomp.interactive.audit.auditable import Auditable, Side
+from optcomp.interactive.audit.events import AtLeast, AtMost, Event, OneOf
+from optcomp.interactive.audit.known import known_mechanisms, mechanism
+from optcomp.interactive.audit.run import Audit, audit, audit_all
+
+__all__ = [
+    "AtLeast",
+    "AtMost",
+    "Audit",
+    "Auditable",
+    "Event",
+    "OneOf",
+    "Side",
+    "audit",
+    "audit_all",
+    "known_mechanisms",
+    "mechanism",
+]

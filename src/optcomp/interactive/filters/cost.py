@@ -1,0 +1,95 @@
+"""What requests cost, as exact rationals in the currencies of the filters, and numbers in words.
+
+A cost may only ever be rounded up.  Sums stay exact while their denominators have fewer than 14 000 bits, which
+floats and decimals written by people never reach; beyond that they are rounded up to multiples of 2^-13400, so that a
+budget's state cannot be made to grow without end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from fractions import Fraction
+
+from optcomp.errors import InvalidInput
+from optcomp.numerics.exact import Exact
+
+MOST_BITS, GRID_BITS = 14_000, 13_400
+_NOISE = Fraction(1, 10**12)
+SYMBOLS = {"epsilon": "ε", "rho": "ρ", "squares": "Σε²", "divergence": "D_α", "delta": "δ"}
+"""How people read the names of the currencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Amounts in several currencies; None for a currency that is not counted, or no longer."""
+
+    epsilon: Fraction | None = None
+    """Σε_i of pure ε_i-DP."""
+    rho: Fraction | None = None
+    """Σρ_i of zCDP."""
+    squares: Fraction | None = None
+    """Σε_i², where ρ-zCDP counts as 2ρ."""
+    divergence: Fraction | None = None
+    """ΣD_α at the order of the filter."""
+    delta: Fraction = Fraction(0)
+    """Σδ_i."""
+
+    def get(self, currency: str) -> Fraction | None:
+        """The amount in a currency."""
+        amount: Fraction | None = getattr(self, currency)
+        return amount
+
+    def plus(self, other: Cost) -> Cost:
+        """Both together; a currency that one of them does not count is counted no longer."""
+        sums = {}
+        for name in CURRENCIES:
+            one, two = self.get(name), other.get(name)
+            sums[name] = None if one is None or two is None else bounded_up(one + two)
+        return Cost(**sums)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        """For people, rounded up."""
+        shown = ((SYMBOLS[name], self.get(name)) for name in CURRENCIES)
+        return ", ".join(f"{symbol} = {short_up(amount)}" for symbol, amount in shown if amount is not None)
+
+
+CURRENCIES = tuple(entry.name for entry in fields(Cost))
+
+
+def kept(value: Exact, argument: str) -> Fraction:
+    """A budget as a fraction that can be written and read again."""
+    number = Fraction(value)
+    if number.denominator.bit_length() > MOST_BITS:
+        raise InvalidInput(argument, "a fraction", f"must have a denominator of at most {MOST_BITS} bits")
+    return number
+
+
+def bounded_up(value: Fraction) -> Fraction:
+    """The same number, or the next multiple of 2^-13400 above it where its denominator is too long to keep."""
+    if value.denominator.bit_length() <= MOST_BITS:
+        return value
+    return Fraction(-((-value.numerator << GRID_BITS) // value.denominator), 1 << GRID_BITS)
+
+
+def short_down(value: Fraction, digits: int = 6) -> str:
+    """A few digits for people, not more than the number (but for the noise of a float)."""
+    return _short(value, digits, ROUND_FLOOR)
+
+
+def short_up(value: Fraction, digits: int = 6) -> str:
+    """A few digits for people, not less than the number (but for the noise of a float)."""
+    return _short(value, digits, ROUND_CEILING)
+
+
+def _short(value: Fraction, digits: int, rounding: str) -> str:
+    near = _rounded(value, digits, ROUND_HALF_EVEN)
+    shown = near if abs(Fraction(near) - value) <= value * _NOISE else _rounded(value, digits, rounding)
+    return f"{shown:f}" if -5 < shown.adjusted() < 12 else f"{shown:e}"
+
+
+def _rounded(value: Fraction, digits: int, rounding: str) -> Decimal:
+    with localcontext() as context:
+        context.prec, context.rounding = digits, rounding
+        context.Emin, context.Emax = -999_999, 999_999
+        return (Decimal(value.numerator) / Decimal(value.denominator)).normalize()

@@ -1,0 +1,94 @@
+"""Filters from their documents: exact, strict, and never with more left than when they were written.
+
+A cap that was computed is computed again, and the smaller of the two counts: neither a document from elsewhere nor a
+change of the software can make a budget larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from optcomp.errors import InvalidInput
+from optcomp.interactive.filters.admission import Filter
+from optcomp.interactive.filters.cost import Cost
+from optcomp.interactive.filters.kinds import AdaptiveFilter, BestFilter, RenyiFilter, SumFilter, ZCDPFilter
+
+_MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {
+    maker.kind: (maker, names)
+    for maker, names in (
+        (SumFilter, ("epsilon", "delta")),
+        (ZCDPFilter, ("rho", "delta")),
+        (RenyiFilter, ("order", "epsilon")),
+        (AdaptiveFilter, ("epsilon", "delta", "delta_parts", "cap")),
+        (BestFilter, ("epsilon", "delta", "delta_parts", "cap")),
+    )
+}
+
+
+def restore(document: object) -> Filter:
+    """The filter that wrote this document."""
+    entries = mapping(document, "document", ("format", "version", "kind", "parameters", "spent", "admitted"))
+    header(entries, "optcomp-filter")
+    kind = entries["kind"]
+    if not isinstance(kind, str) or kind not in _MAKERS:
+        raise InvalidInput("kind", kind, f"must be one of {', '.join(_MAKERS)}")
+    maker, names = _MAKERS[kind]
+    parameters = mapping(entries["parameters"], "parameters", names)
+    numbers = {name: rational(parameters[name], name) for name in names}
+    cap = numbers.pop("cap", None)
+    make: Callable[..., Filter] = maker
+    made = make(**numbers)
+    if cap is not None:
+        object.__setattr__(made, "cap", min(cap, made.cap))  # type: ignore[attr-defined]
+    return made._moved(_spent(made, entries["spent"], cap), count(entries["admitted"], "admitted"))
+
+
+def _spent(made: Filter, written: object, cap: Fraction | None) -> Cost:
+    """The sums, each within the cap that the document names."""
+    entries = mapping(written, "spent", made.currencies())
+    amounts: dict[str, Fraction | None] = {}
+    for name, value in entries.items():
+        dead = value is None and name == "epsilon" and len(made.ways) > 1
+        amounts[name] = None if dead else rational(value, name)
+    sums = Cost(**amounts)  # type: ignore[arg-type]
+    if cap is not None:
+        made = made._moved(sums, 0)
+        object.__setattr__(made, "cap", cap)
+    if not made.fits(sums):
+        raise InvalidInput("spent", written, "is more than the budget")
+    return sums
+
+
+def mapping(value: object, argument: str, names: tuple[str, ...]) -> Mapping[str, object]:
+    """A JSON object with exactly these entries."""
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        raise InvalidInput(argument, value, f"must be an object with the entries {', '.join(names)}")
+    return value
+
+
+def header(entries: Mapping[str, object], format: str) -> None:
+    """The right kind of document, in a version that is understood."""
+    if entries["format"] != format:
+        raise InvalidInput("format", entries["format"], f"must be {format}")
+    if entries["version"] != 1 or isinstance(entries["version"], bool):
+        raise InvalidInput("version", entries["version"], "must be 1")
+
+
+def rational(value: object, argument: str) -> Fraction:
+    """A rational number at or above 0, written as a string such as '1/20'."""
+    if not isinstance(value, str):
+        raise InvalidInput(argument, value, "must be a rational number in a string")
+    digits = value.split("/")
+    if len(digits) > 2 or not all(part.isascii() and part.isdigit() and len(part) <= 4299 for part in digits):
+        raise InvalidInput(argument, value, "must be a rational number such as 1/20, at or above 0")
+    if len(digits) == 2 and not int(digits[1]):
+        raise InvalidInput(argument, value, "must not divide by 0")
+    return Fraction(value)
+
+
+def count(value: object, argument: str) -> int:
+    """A number of requests."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput(argument, value, "must be a whole number at or above 0")
+    return value

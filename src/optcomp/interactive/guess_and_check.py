@@ -1,0 +1,157 @@
+r"""Guess and check: is my guess off by more than a tolerance?  Only then is the question answered, with noise.
+
+A sparse vector checks |q_i - guess_i| >= τ, and a second mechanism, run concurrently, answers the questions whose guess
+fails, each with discrete Laplace noise.  The whole is ε_check together with c answers of ε_answer: by Lyu22-1 their
+optimal composition.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from fractions import Fraction
+
+from optcomp.composition import compose
+from optcomp.errors import InvalidInput, MechanismClosed
+from optcomp.guarantees import ApproxDP, PureDP
+from optcomp.interactive.answers import measured
+from optcomp.interactive.filters import Request
+from optcomp.interactive.noise import with_laplace
+from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar
+from optcomp.numerics.exact import Exact, Number, exact, whole
+from optcomp.statistics.accuracy import checked_confidence, noise_reach
+from optcomp.statistics.question import laplace_scale
+from optcomp.statistics.statistic import Statistic
+from optcomp.statistics.table import Table
+from optcomp.theorems import Bound
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer: the guess itself if it passed the check, else a noisy value."""
+
+    value: float
+    corrected: bool
+
+
+@dataclass(frozen=True)
+class GuessAndCheck:
+    """Checks guesses against the data and corrects up to `corrections` of them.
+
+    `check_share` of ε goes to checking, the rest to the corrected answers in equal parts.  With a `delta` the whole is
+    paid as one mechanism at its optimal composition (Lyu22-1), without it as the sum of its parts.
+    """
+
+    tolerance: Exact
+    epsilon: Exact
+    corrections: int
+    sensitivity: int
+    check_share: Fraction
+    delta: Exact
+    theorem = "Lyu22-1"
+
+    def __init__(
+        self,
+        tolerance: Number,
+        *,
+        epsilon: Number,
+        corrections: int,
+        sensitivity: int = 1,
+        check_share: Number = "1/2",
+        delta: Number = 0,
+    ) -> None:
+        object.__setattr__(self, "tolerance", exact(tolerance, "tolerance"))
+        if not self.tolerance > 0:
+            raise InvalidInput("tolerance", tolerance, "must be positive")
+        pair = ApproxDP(epsilon, delta)
+        if not pair.epsilon > 0:
+            raise InvalidInput("epsilon", epsilon, "must be positive")
+        object.__setattr__(self, "epsilon", pair.epsilon)
+        object.__setattr__(self, "delta", pair.delta)
+        object.__setattr__(self, "corrections", whole(corrections, "corrections", 1, 10**6))
+        object.__setattr__(self, "sensitivity", whole(sensitivity, "sensitivity", 1, 10**12))
+        share = Fraction(exact(check_share, "check_share"))
+        if not 0 < share < 1:
+            raise InvalidInput("check_share", check_share, "must lie strictly between 0 and 1")
+        object.__setattr__(self, "check_share", share)
+        self.check.scales(), self.answer_scale  # refuses noise that cannot be drawn
+
+    @property
+    def parts(self) -> tuple[PureDP, ...]:
+        """The guarantees of the check and of each correction; they add up to ε."""
+        eps = Fraction(self.epsilon)
+        each = PureDP(eps * (1 - self.check_share) / self.corrections)
+        return (PureDP(eps * self.check_share), *[each] * self.corrections)
+
+    def total(self, delta: Number) -> Bound:
+        """The optimal composition of all parts at δ."""
+        return compose(list(self.parts), delta=delta)
+
+    def costs(self, table: Table | None = None) -> tuple[Request, ...]:
+        """The parts; with a δ one guarantee for all of them."""
+        if not self.delta:
+            return self.parts
+        return (ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta),)
+
+    @property
+    def check(self) -> SparseVector:
+        """The sparse vector that compares |q - guess| with the tolerance."""
+        eps = Fraction(self.epsilon) * self.check_share
+        return SparseVector(self.tolerance, epsilon=eps, positives=self.corrections, sensitivity=self.sensitivity)
+
+    @property
+    def answer_scale(self) -> float:
+        """The scale of the noise of a corrected answer."""
+        eps = Fraction(self.epsilon) * (1 - self.check_share) / self.corrections
+        return laplace_scale(self.sensitivity, eps)
+
+    def accuracy(self, questions: int, confidence: Number = 0.95) -> int:
+        """With this confidence every answer, guessed or corrected, is off by less than this."""
+        each = min(checked_confidence(confidence) ** 0.5 * (1 + 1e-15), 1 - 1e-16)
+        passed = int(self.tolerance) + 1 + self.check.accuracy(questions, each)
+        return max(passed, noise_reach("laplace", self.answer_scale, each, self.corrections) + 1)
+
+    def start(self, table: Table) -> GuessAndCheckRun:
+        """Begin; the caller has paid."""
+        return GuessAndCheckRun(self, table)
+
+    def __str__(self) -> str:
+        return f"guess and check at ε = {float(self.epsilon):g}, {self.corrections} corrections"
+
+
+class GuessAndCheckRun:
+    """Guess and check at work; safe from any thread."""
+
+    def __init__(self, spec: GuessAndCheck, table: Table) -> None:
+        self.spec, self.table = spec, table
+        self._lock = threading.Lock()
+        self._check: SparseVectorRun = spec.check.start(table)
+
+    @property
+    def corrections_left(self) -> int:
+        """How many guesses can still be corrected."""
+        return self._check.positives_left
+
+    def ask(self, statistic: Statistic, guess: Number) -> Checked:
+        """The guess if it is about right, else a noisy answer."""
+        check_scalar(statistic, self.table, self.spec.sensitivity, monotone=False)
+        about = round(exact(guess, "guess"))
+        with self._lock:
+            self._check_open()
+            ((value,),) = measured(statistic, self.table)
+            return self._checked(value, about)
+
+    def checked(self, value: int, guess: int) -> Checked:
+        """The same for an integer that is known already and changes by at most the sensitivity: for mechanisms."""
+        with self._lock:
+            self._check_open()
+            return self._checked(value, guess)
+
+    def _checked(self, value: int, guess: int) -> Checked:
+        if not self._check.above(abs(value - guess)):
+            return Checked(guess, corrected=False)
+        return Checked(with_laplace([value], self.spec.answer_scale)[0], corrected=True)
+
+    def _check_open(self) -> None:
+        if not self.corrections_left:
+            raise MechanismClosed(self.spec, f"{self.spec}: all corrections are made; open another one")

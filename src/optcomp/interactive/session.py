@@ -1,0 +1,299 @@
+"""A session guards a table with a budget: check, debit, then run.
+
+The budget is a filter, an immutable value; the one thing that changes is which value the session holds, and that
+changes under a lock.  A request is debited before the table is touched, and stays debited whatever happens then.  A
+refused request changes nothing.  Sessions may be used from any thread or task.
+
+Why interleaving is harmless: whatever the analysts do, each session is one interactive mechanism with the guarantee of
+its filter (HSTVVXZ23), and such mechanisms compose as if they ran one after another (Lyu22-1, Lyu22-2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import reduce
+from itertools import count
+from typing import Any, Literal, Protocol, TypeVar
+
+from optcomp.composition import compose
+from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismFailed
+from optcomp.guarantees import ApproxDP
+from optcomp.interactive.answers import Answer, answer
+from optcomp.interactive.filters import Admitted, Cost, Filter, Refused, Remaining, Request
+from optcomp.interactive.filters.requests import pair
+from optcomp.numerics.exact import Number
+from optcomp.statistics.question import Question
+from optcomp.statistics.statistic import Mechanism, Statistic
+from optcomp.statistics.table import Table
+from optcomp.theorems import Bound, theorem
+
+T = TypeVar("T")
+S = TypeVar("S", covariant=True)
+_clock = count()
+_ticking = threading.Lock()
+
+
+def _tick() -> int:
+    """A number that grows from event to event in this process."""
+    with _ticking:
+        return next(_clock)
+
+
+class Interactive(Protocol[S]):
+    """What can be opened: says what it costs, and starts."""
+
+    def costs(self, table: Table) -> tuple[Request, ...]:
+        """The guarantees that are spent together; depends on declarations only."""
+
+    def start(self, table: Table) -> S:
+        """Begin; the caller has paid."""
+
+
+Outcome = Literal["paid", "answered", "refused", "failed"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a transcript."""
+
+    number: int
+    what: str
+    costs: tuple[Request, ...] = field(repr=False)
+    outcome: Outcome
+    """paid: debited, and running or open; answered; refused: nothing was spent; failed: debited, but no answer."""
+    note: str = ""
+
+
+class Session:
+    """Questions and interactive mechanisms about one table, within one budget."""
+
+    def __init__(self, table: Table, budget: Filter, *, name: str = "session") -> None:
+        if not isinstance(table, Table):
+            raise InvalidInput("table", table, "must be a statistics.Table")
+        if not isinstance(budget, Filter):
+            raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
+        self.table, self.name = table, name
+        self._budget = self._quota = budget
+        self._lock = threading.Lock()
+        self._entries: list[Entry] = []
+        self._opened = _tick()
+        self._first_debit: int | None = None
+
+    @property
+    def budget(self) -> Filter:
+        """The filter as it stands now: an immutable value."""
+        with self._lock:
+            return self._budget
+
+    @property
+    def quota(self) -> Filter:
+        """The filter as it was at the start."""
+        return self._quota
+
+    @property
+    def transcript(self) -> tuple[Entry, ...]:
+        """Everything that was asked, with its outcome; no answers."""
+        with self._lock:
+            return tuple(self._entries)
+
+    def remaining(self, like: Request | None = None) -> Remaining:
+        """What is left; with `like`, how many more such requests fit."""
+        return self.budget.remaining(like)
+
+    def ask(
+        self,
+        statistic: Statistic | Question,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mechanism: Mechanism | None = None,
+    ) -> Answer:
+        """Answer a statistic with noise for ε, (ε, δ) or ρ; BudgetExceeded if that does not fit."""
+        question = _question(statistic, epsilon, delta, rho, mechanism)
+        question.statistic.check(self.table)
+        question.scales(self.table)  # refuses noise beyond what can be drawn, before anything is paid
+        return self.pay(str(question), question.costs(self.table), lambda: answer(question, self.table))
+
+    async def ask_async(self, statistic: Statistic | Question, **spending: Any) -> Answer:
+        """The same from an asynchronous task: the engine runs in a thread."""
+        return await asyncio.to_thread(self.ask, statistic, **spending)
+
+    def pay(self, what: str, costs: Sequence[Request], run: Callable[[], T]) -> T:
+        """Debit all costs or none, then run; an error of `run` never refunds, and tells nothing about the data."""
+        spending = tuple(costs)
+        if not spending:
+            raise InvalidInput("costs", costs, "must be one at least: nothing is told for free")
+        place = self._debit(what, spending)
+        try:
+            found = run()
+        except BaseException as error:
+            kind = type(error).__name__
+            self._settle(place, "failed", kind)
+            if isinstance(error, MechanismFailed) or not isinstance(error, Exception):
+                raise
+        else:
+            self._settle(place, "answered")
+            return found
+        raise MechanismFailed(what, kind)  # out here, so that no __context__ leads to the error
+
+    def _debit(self, what: str, costs: tuple[Request, ...]) -> int:
+        """The number of the new entry, after the budget has moved on; or the refusal as an error."""
+        with self._lock:
+            state = self._budget
+            for cost in costs:
+                outcome = state.admit(cost)
+                if isinstance(outcome, Refused):
+                    refused = outcome if len(costs) == 1 else self._refusal(what, costs)
+                    self._entries.append(Entry(len(self._entries), what, costs, "refused", refused.reason))
+                    raise refused.error()
+                assert isinstance(outcome, Admitted)
+                state = outcome.state
+            self._budget = state
+            if self._first_debit is None:
+                self._first_debit = _tick()
+            self._entries.append(Entry(len(self._entries), what, costs, "paid"))
+            return len(self._entries) - 1
+
+    def _refusal(self, what: str, costs: tuple[Request, ...]) -> Refused:
+        """In terms of the whole, where several costs are spent together."""
+        prices = [self._budget.price(cost) for cost in costs]
+        whole, left = reduce(Cost.plus, prices), self._budget.remaining()
+        return Refused(costs, f"{what} costs {whole} in {len(costs)} parts, and there is {left}", left)
+
+    def _settle(self, place: int, outcome: Outcome, note: str = "") -> None:
+        with self._lock:
+            entry = self._entries[place]
+            self._entries[place] = Entry(entry.number, entry.what, entry.costs, outcome, note)
+
+    def open(self, mechanism: Interactive[T]) -> T:
+        """Pay for an interactive mechanism and start it; it may be interleaved with everything else."""
+        if not all(hasattr(mechanism, name) for name in ("costs", "start")):
+            raise InvalidInput("mechanism", mechanism, "must be an interactive mechanism such as SparseVector(...)")
+        return self.pay(str(mechanism), mechanism.costs(self.table), lambda: mechanism.start(self.table))
+
+    def delegate(self, budget: Filter, *, name: str = "delegate") -> Session:
+        """A session for somebody else, paid whole from this budget; what it leaves unspent is not refunded."""
+        if not isinstance(budget, Filter):
+            raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
+        return self.pay(f"delegation to {name}", [budget.total], lambda: Session(self.table, budget, name=name))
+
+    def commit(self, questions: Iterable[Question], *, delta: Number = 0, name: str = "plan") -> CommittedPlan:
+        """Declare a batch whole before its first answer: one mechanism, at the price of its optimal composition."""
+        asked = tuple(questions)
+        if not asked or any(not isinstance(question, Question) for question in asked):
+            raise InvalidInput("questions", asked, "must be Questions, at least one")
+        for question in asked:
+            question.statistic.check(self.table)
+            question.scales(self.table)
+        costs = [cost for question in asked for cost in question.costs(self.table)]
+        bound = compose(costs, delta=delta)
+        if not bound.epsilon < float("inf"):
+            raise InvalidInput("delta", delta, "is too small for this plan: no ε holds at it")
+        cost = _price(costs, bound, delta)
+        return self.pay(f"{name}: {len(asked)} questions at once", [cost], lambda: CommittedPlan(self, asked, bound))
+
+    def explain(self) -> str:
+        """Why what this session told is private, in words."""
+        budget, proof = self.budget, theorem(self.budget.theorem)
+        lines = [
+            f"{self.name} asks about {self.table.name}; neighbours differ in one person ({self.table.neighbours}).",
+            f"All of it together is {_words(self.quota)}, by {proof.id} ({proof.name}): {proof.statement}",
+            "It covers interactive mechanisms in any order of questions, by HSTVVXZ23.",
+            f"Left: {budget.remaining()}",
+            "",
+        ]
+        for entry in self.transcript:
+            note = f" ({entry.note})" if entry.note else ""
+            lines.append(f"{entry.number + 1:4}. {entry.outcome:9} {entry.what}{note}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Session({self.name!r}, {self.table.name!r}, {self.budget})"
+
+
+class CommittedPlan:
+    """A batch whose parameters were fixed before its first answer; each question is answered once, in any order."""
+
+    def __init__(self, session: Session, questions: tuple[Question, ...], bound: Bound) -> None:
+        self.questions, self.bound = questions, bound
+        self._session = session
+        self._locks = [threading.Lock() for _ in questions]
+        self._answers: list[Answer | None] = [None] * len(questions)
+
+    def answer(self, index: int) -> Answer:
+        """The answer to a question; the same one when asked again."""
+        if not 0 <= index < len(self.questions):
+            raise InvalidInput("index", index, f"must lie between 0 and {len(self.questions) - 1}")
+        with self._locks[index]:
+            found = self._answers[index]
+            if found is None:
+                found = self._answers[index] = answer(self.questions[index], self._session.table)
+            return found
+
+    def answers(self) -> tuple[Answer, ...]:
+        """All answers."""
+        return tuple(self.answer(index) for index in range(len(self.questions)))
+
+
+def open_sessions(table: Table, quotas: Mapping[str, Filter]) -> dict[str, Session]:
+    """A session for each analyst, all opened before the first answer: `concurrent` then covers them together."""
+    return {name: Session(table, quota, name=name) for name, quota in quotas.items()}
+
+
+def concurrent(sessions: Iterable[Session], *, delta: Number | None = None, epsilon: Number | None = None) -> Bound:
+    """The total of sessions with fixed quotas, however they are interleaved and whoever colludes (Lyu22-1, Lyu22-2).
+
+    It holds if all quotas were fixed before the first answer of any session; otherwise it is refused.
+    """
+    known = list(sessions)
+    if not known or any(not isinstance(session, Session) for session in known):
+        raise InvalidInput("sessions", known, "must be sessions, at least one")
+    last = max(known, key=lambda session: session._opened)
+    for session in known:
+        first = session._first_debit
+        if first is not None and first < last._opened:
+            raise HypothesisNotMet(
+                "Lyu22-1",
+                f"{last.name!r} was opened after {session.name!r} had answered, so its quota may depend on answers; "
+                "open all sessions first, or delegate from one session",
+            )
+    if len({session.table.neighbours for session in known}) > 1:
+        raise HypothesisNotMet("Lyu22-1", "these sessions do not agree on who is a neighbour: add-remove or replace")
+    totals = [session.quota.total for session in known]
+    proof = "Lyu22-1" if all(isinstance(total, ApproxDP) for total in totals) else "Lyu22-2"
+    bound = compose(totals, delta=delta, epsilon=epsilon)
+    return replace(bound, notes=(*bound.notes, f"interleaved sessions compose as if one after another ({proof})"))
+
+
+def _question(
+    statistic: Statistic | Question,
+    epsilon: Number | None,
+    delta: Number | None,
+    rho: Number | None,
+    mechanism: Mechanism | None,
+) -> Question:
+    if not isinstance(statistic, Question):
+        return Question(statistic, epsilon=epsilon, delta=delta, rho=rho, mechanism=mechanism)
+    if any(given is not None for given in (epsilon, delta, rho, mechanism)):
+        raise InvalidInput("statistic", statistic, "is a Question, which has its budget already")
+    return statistic
+
+
+def _price(costs: Sequence[Request], bound: Bound, delta: Number) -> ApproxDP:
+    """The optimal composition, which is rounded up; or the sum, which is exact, where that is less."""
+    pairs = [pair(cost) for cost in costs]
+    pure = [eps for eps, slip in filter(None, pairs) if not slip]
+    eps = Fraction(bound.epsilon)
+    return ApproxDP(min(eps, sum(pure, Fraction(0))) if len(pure) == len(costs) else eps, delta)
+
+
+def _words(quota: Filter) -> str:
+    total = quota.total
+    if isinstance(total, ApproxDP):
+        return f"({float(total.epsilon):g}, {float(total.delta):g})-differentially private"
+    return f"{total}"

@@ -1,0 +1,273 @@
+"""Statistics of many counts: histogram, contingency table, cumulative distribution.
+
+Every declared cell gets noise, also the empty ones; a cell that is not declared does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate, pairwise, product
+from math import prod
+from typing import Any
+
+import ibis.expr.types as ir
+
+from optcomp.errors import InvalidInput
+from optcomp.numerics.exact import Exact, Number, exact, whole
+from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
+from optcomp.statistics.statistic import Amounts, Interval, Part, Statistic, checked_columns
+from optcomp.statistics.statistic import Integers as Whole
+from optcomp.statistics.table import Declared, Table
+
+MISSING = "(missing)"
+MOST_CELLS = 1_000_000
+MOST_VALUES = 100_000
+MOST_BINS = 1_000
+"""A query with more of them takes seconds to write."""
+Edges = Sequence[Number]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins between ascending edges; the last one holds its upper edge too."""
+
+    edges: tuple[Exact, ...]
+
+    @classmethod
+    def of(cls, domain: Numbers, edges: Edges | None, bins: int | None) -> Bins:
+        """By edges that cover the bounds, or so many of equal width."""
+        if edges is not None and bins is not None:
+            raise InvalidInput("bins", bins, "cannot be given together with edges")
+        if edges is not None:
+            return cls(_checked_edges(edges, domain))
+        count = whole(10 if bins is None else bins, "bins", 1, MOST_BINS)
+        found = tuple(domain.low + (domain.high - domain.low) * i / count for i in range(count + 1))
+        if not _ascend(found):
+            raise InvalidInput("bins", bins, "are too many: floats cannot tell their edges apart")
+        return cls(found)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Such as [18, 65)."""
+        ends = [f"{float(edge):.12g}" for edge in self.edges]
+        if len(set(ends)) < len(ends):
+            ends = [str(edge) for edge in self.edges]
+        pairs = list(pairwise(ends))
+        return tuple(f"[{a}, {b}{']' if i == len(pairs) - 1 else ')'}" for i, (a, b) in enumerate(pairs))
+
+    def place(self, cleaned: ir.Value) -> ir.Value:
+        """The number of the bin, null where the value is missing: a search by halves."""
+        values = [float(edge) for edge in self.edges]
+
+        def search(low: int, high: int) -> Any:
+            if high - low == 1:
+                return low
+            middle = (low + high) // 2
+            return (cleaned < values[middle]).ifelse(search(low, middle), search(middle, high))
+
+        found = search(0, len(values) - 1)
+        return cleaned.isnull().ifelse(None, found).cast("int64")
+
+
+def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
+    found = tuple(exact(edge, "edges") for edge in edges)
+    if any(abs(Fraction(edge)) > MOST_BOUND for edge in found):
+        raise InvalidInput("edges", edges, f"must lie within {float(MOST_BOUND):g} of zero")
+    if not 2 <= len(found) <= MOST_BINS or not _ascend(found):
+        raise InvalidInput("edges", edges, f"must ascend, and be 2 to {MOST_BINS}")
+    if found[0] > domain.low or found[-1] < domain.high:
+        raise InvalidInput("edges", edges, f"must cover the bounds of the column, {domain!r}")
+    return found
+
+
+def _listed(edges: Edges | None) -> tuple[Number, ...] | None:
+    if edges is not None and not isinstance(edges, Iterable):
+        raise InvalidInput("edges", edges, "must be a list of numbers")
+    return None if edges is None else tuple(edges)
+
+
+def _ascend(edges: tuple[Exact, ...]) -> bool:
+    """As floats, too: that is what the engine compares with, and what a distribution is told at."""
+    return all(float(a) < float(b) for a, b in pairwise(edges))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a table of counts: the key of a row in the query, in two steps, and the cell that each key means."""
+
+    labels: tuple[Any, ...]
+    raw: Callable[[ir.Value], ir.Value]
+    key: Callable[[ir.Value], ir.Value]
+    index: Callable[[Any], int]
+
+
+def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) -> Axis:
+    """The cells of a column: its categories, its whole numbers, or bins."""
+    if isinstance(domain, Categories):
+        if edges is not None or bins is not None:
+            raise InvalidInput("edges", edges if edges is not None else bins, "are for numbers, not for categories")
+        places: dict[Any, int] = {value: i for i, value in enumerate(domain.values)}
+        return Axis(domain.cells, domain.typed, domain.clean, lambda key: places.get(key, len(places)))
+    assert isinstance(domain, Numbers)
+    if edges is None and bins is None and isinstance(domain, Integers) and domain.high - domain.low < MOST_VALUES:
+        low, count = int(domain.low), int(domain.high - domain.low) + 1
+        labels = (*range(low, low + count), MISSING)
+        return Axis(labels, domain.clean, _same, lambda key: count if key is None else int(key) - low)
+    return binned(domain, Bins.of(domain, edges, bins))
+
+
+def binned(domain: Numbers, bins: Bins) -> Axis:
+    """Bins, and a cell for missing values."""
+    size = len(bins.labels)
+    return Axis(
+        (*bins.labels, MISSING),
+        lambda column: bins.place(domain.clean(column)),
+        _same,
+        lambda key: size if key is None else int(key),
+    )
+
+
+def _same(key: ir.Value) -> ir.Value:
+    return key
+
+
+class Counts(Statistic):
+    """Counts of the cells of one or more columns."""
+
+    def _axes(self, table: Declared) -> dict[str, Axis]:
+        raise NotImplementedError
+
+    def axes(self, table: Declared) -> dict[str, Axis]:
+        """The cells of every column; refused if there are too many in all."""
+        found = self._axes(table)
+        size = prod(len(each.labels) for each in found.values())
+        if size > MOST_CELLS:
+            raise InvalidInput("columns", list(found), f"make {size} cells, more than {MOST_CELLS}")
+        return found
+
+    def cells(self, table: Declared) -> tuple[Any, ...]:
+        """The label of each cell; a tuple of labels for several columns."""
+        labels = [each.labels for each in self.axes(table).values()]
+        return labels[0] if len(labels) == 1 else tuple(product(*labels))
+
+    def expression(self, table: Table) -> ir.Table:
+        """GROUP BY the cell, with persons bounded by cell."""
+        axes, keys = self.axes(table), [f"key{i}" for i in range(len(self.axes(table)))]
+        if table.person is None:  # group first, so that each category is looked up once and not in every row
+            rows = table.rows(
+                {key: (name, each.raw) for key, (name, each) in zip(keys, axes.items(), strict=True)}, self.where
+            )
+            grouped = rows.group_by(keys).aggregate(optcomp_rows=rows.count())
+            named = grouped.mutate(
+                **{key: each.key(grouped[key]) for key, each in zip(keys, axes.values(), strict=True)}
+            )
+            return named.group_by(keys).aggregate(count=named.optcomp_rows.sum())
+        cells = [f"optcomp_cell{i}" for i in range(len(axes))]
+        shapes = {cell: (name, each.raw) for cell, (name, each) in zip(cells, axes.items(), strict=True)}
+        rows = table.rows(shapes, self.where, {cell: each.key for cell, each in zip(cells, axes.values(), strict=True)})
+        return rows.group_by(keys).aggregate(count=rows.count())
+
+    def parts(self, table: Declared) -> tuple[Part, ...]:
+        """One vector; a row adds one to one cell."""
+        bounds = table.contribution
+        return (Part(self.cells(table), bounds.cells_l1, bounds.cells_l2_squared),)
+
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Whole, ...]:
+        """The counts in the order of the cells."""
+        axes = list(self.axes(table).values())
+        counts = [0] * prod(len(each.labels) for each in axes)
+        for *keys, count in rows:
+            place = 0
+            for each, key in zip(axes, keys, strict=True):
+                place = place * len(each.labels) + each.index(key)
+            counts[place] += int(count)
+        return (tuple(counts),)
+
+    def value(self, table: Declared, amounts: Amounts) -> Any:
+        """The noisy count of each cell."""
+        return dict(zip(self.cells(table), map(int, amounts[0]), strict=True))
+
+    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Any:
+        """For all cells together."""
+        ends = [(max(float(a - off[0]), 0.0), max(float(a + off[0]), 0.0)) for a in amounts[0]]
+        return dict(zip(self.cells(table), ends, strict=True))
+
+
+@dataclass(frozen=True)
+class Histogram(Counts):
+    """How many rows fall into each category, each whole number, or each bin of a column."""
+
+    column: str
+    edges: tuple[Number, ...] | None = None
+    bins: int | None = None
+    where: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", _listed(self.edges))
+
+    def _axes(self, table: Declared) -> dict[str, Axis]:
+        return {self.column: axis(table.domain(self.column, Domain), self.edges, self.bins)}
+
+
+@dataclass(frozen=True)
+class Contingency(Counts):
+    """How many rows fall into each combination of cells of several columns; numbers need edges, or few values."""
+
+    columns: tuple[str, ...]
+    edges: Mapping[str, Edges] = field(default_factory=dict)
+    where: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", checked_columns(self.columns))
+        object.__setattr__(self, "edges", {name: _listed(edges) for name, edges in self.edges.items()})
+        unknown = set(self.edges) - set(self.columns)
+        if unknown:
+            raise InvalidInput("edges", sorted(unknown), "belong to no column of the table of counts")
+
+    def _axes(self, table: Declared) -> dict[str, Axis]:
+        return {name: axis(table.domain(name, Domain), self.edges.get(name)) for name in self.columns}
+
+    def __hash__(self) -> int:
+        return hash((self.columns, tuple(self.edges), self.where))
+
+
+@dataclass(frozen=True)
+class CDF(Counts):
+    """The cumulative distribution of a column at the upper edge of each bin, from a noisy histogram."""
+
+    column: str
+    edges: tuple[Number, ...] | None = None
+    bins: int | None = None
+    where: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", _listed(self.edges))
+
+    def _bins(self, table: Declared) -> Bins:
+        return Bins.of(table.domain(self.column, Numbers), self.edges, self.bins)
+
+    def _axes(self, table: Declared) -> dict[str, Axis]:
+        return {self.column: binned(table.domain(self.column, Numbers), self._bins(table))}
+
+    def value(self, table: Declared, amounts: Amounts) -> dict[float, float]:
+        """Made monotone, from the noisy counts of the bins; missing values are left out."""
+        counts = [max(amount, Fraction(0)) for amount in amounts[0][:-1]]
+        whole_count, shares, running = max(sum(counts, Fraction(0)), Fraction(1)), [], Fraction(0)
+        for count in counts:
+            running += count
+            shares.append(float(running / whole_count))
+        return dict(zip(map(float, self._bins(table).edges[1:]), shares, strict=True))
+
+    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> dict[float, Interval]:
+        """Up to an edge i counts may be off each; so may all of those above it."""
+        counts, ends = list(amounts[0][:-1]), {}
+        lows = list(accumulate(max(count - off[0], Fraction(0)) for count in counts))
+        highs = list(accumulate(max(count + off[0], Fraction(0)) for count in counts))
+        for edge, low, high in zip(self._bins(table).edges[1:], lows, highs, strict=True):
+            above = lows[-1] - low, highs[-1] - high
+            least = low / (low + above[1]) if low else Fraction(0)
+            most = high / (high + above[0]) if high else Fraction(0 if above[0] else 1)
+            ends[float(edge)] = (float(least), float(most))
+        return ends

@@ -1,0 +1,164 @@
+"""Where tables come from: CSV and Parquet files, data frames, Arrow tables, Ibis tables of any engine.
+
+One person's cell must not change how the cells of others are read.  So nothing about a file is guessed from its rows,
+only from its header; and columns of a data frame that hold Python objects, whose type would follow from what is in
+them, become text cell by cell.  A line of a CSV file that cannot be read counts as no row.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from optcomp.errors import InvalidInput
+
+_READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
+"""The delimiters that a header may have."""
+_MOST_DIGITS = 300
+_OWN = "optcomp_people"
+
+
+def opened(source: object, used: Collection[str], numbers: Collection[str]) -> tuple[Any, ir.Table, str]:
+    """The backend, the table and a name for it; `used` are the columns that are needed, `numbers` those of numbers."""
+    if isinstance(source, ir.Table):
+        _all_known(used, source.columns)
+        backend = source.get_backend()
+        if backend.name == "duckdb":
+            _distrust_statistics(backend)
+        return backend, source, str(getattr(source.op(), "name", "table"))
+    if isinstance(source, str | Path):
+        return _file(Path(source), used)
+    arrow, backend = _arrow(source, used, numbers), _connected()
+    try:
+        backend.con.register("optcomp_source", arrow)
+        backend.con.execute(f"CREATE TABLE {_OWN} AS FROM optcomp_source")
+        backend.con.unregister("optcomp_source")
+        relation = backend.table(_OWN)
+    except Exception as error:
+        raise InvalidInput("source", type(source).__name__, f"is not a table: {error}") from None
+    _all_known(used, relation.columns)  # some names differ for people, and not for the engine
+    return backend, relation, "table"
+
+
+def _connected() -> Any:
+    backend = ibis.duckdb.connect()
+    _distrust_statistics(backend)
+    return backend
+
+
+def _distrust_statistics(backend: Any) -> None:
+    """Parquet files do not count NaN among the values they hold; DuckDB would believe that, and drop our tests for it.
+
+    A NaN would then get past all bounds (duckdb/duckdb#25521).
+    """
+    (before,) = backend.con.execute("SELECT current_setting('disabled_optimizers')").fetchone()
+    names = {*filter(None, before.split(",")), "statistics_propagation"}
+    backend.con.execute(f"SET disabled_optimizers = {_quoted(','.join(sorted(names)))}")
+
+
+def _all_known(used: Iterable[str], known: Collection[Any]) -> None:
+    for column in used:
+        if column not in known:
+            raise InvalidInput("columns", column, f"is not in the table, which has {', '.join(map(str, known))}")
+
+
+def _file(path: Path, used: Collection[str]) -> tuple[Any, ir.Table, str]:
+    delimiters = _READERS.get(path.suffix.lower())
+    if delimiters is None:
+        raise InvalidInput("source", str(path), f"must end in one of {', '.join(_READERS)}")
+    if not path.is_file() or any(sign in str(path) for sign in "*?["):  # which the engine takes for patterns
+        raise InvalidInput("source", str(path), "is not a file")
+    backend = _connected()
+    try:
+        if delimiters:
+            backend.con.execute(f"CREATE TABLE {_OWN} AS FROM {_csv_reader(path, delimiters, used)}")
+        else:
+            backend.con.execute(f"CREATE VIEW {_OWN} AS FROM read_parquet({_quoted(str(path))})")
+        relation = backend.table(_OWN)
+    except Exception as error:
+        raise InvalidInput("source", str(path), f"cannot be read: {error}") from None
+    _all_known(used, relation.columns)
+    untyped = {name: relation[name].cast("string") for name in used if relation[name].type().is_unknown()}
+    return backend, relation.mutate(**untyped) if untyped else relation, path.stem  # such as columns of nulls only
+
+
+def _csv_reader(path: Path, delimiters: str, used: Collection[str]) -> str:
+    """Everything about the format is fixed by the header; all cells are text, in one pass from the beginning."""
+    headers = {delimiter: _header(path, delimiter) for delimiter in delimiters}
+    delimiter = max(delimiters, key=lambda each: len(set(used) & set(headers[each])))
+    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in headers[delimiter])
+    return (
+        f"read_csv({_quoted(str(path))}, auto_detect=false, header=true, delim={_quoted(delimiter)}, quote='\"', "
+        f"escape='\"', strict_mode=false, ignore_errors=true, parallel=false, columns={{{columns}}})"
+    )
+
+
+def _header(path: Path, delimiter: str) -> list[str]:
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return next(csv.reader(file, delimiter=delimiter))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _arrow(source: Any, used: Collection[str], numbers: Collection[str]) -> pa.Table:
+    """The columns that are used, as an Arrow table."""
+    pandas = sys.modules.get("pandas")
+    try:
+        if pandas is not None and isinstance(source, pandas.DataFrame):
+            _all_known(used, list(source.columns))
+            return pa.table({name: _from_pandas(source[name], name in numbers) for name in used})
+        if isinstance(source, dict):
+            raise TypeError("its types would follow from its values; make it a data frame")
+        found = pa.table(source)
+        _all_known(used, found.column_names)
+        return pa.table({name: _plain(found[name]) for name in used})
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise InvalidInput("source", type(source).__name__, f"is not a table: {error}") from None
+
+
+def _plain(column: Any) -> Any:
+    """Types that the engine does not have, as those that it has."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _plain(column.cast(kind.value_type))
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
+
+
+def _from_pandas(series: Any, number: bool) -> Any:
+    pandas = sys.modules["pandas"]
+    if series.dtype.kind == "O":  # objects, text, categories
+        cells = series.astype(object).tolist()
+        return pa.array([_text(cell, number, pandas) for cell in cells], type=pa.string())
+    found = pa.array(series, from_pandas=True)
+    return _plain(pa.chunked_array([found]) if isinstance(found, pa.Array) else found)
+
+
+def _text(cell: Any, number: bool, pandas: Any) -> str | None:
+    """A cell as text, such that reading the text gives what a column of the cell's own type would give."""
+    try:
+        if isinstance(cell, str):
+            return cell.encode("utf8", "replace").decode("utf8")
+        if pandas.api.types.is_scalar(cell) and pandas.isna(cell):
+            return None
+        if pandas.api.types.is_bool(cell):
+            return str(int(cell)) if number else str(bool(cell)).lower()
+        if pandas.api.types.is_integer(cell) and abs(int(cell)) > 10**_MOST_DIGITS:
+            return "inf" if cell > 0 else "-inf"
+        if pandas.api.types.is_float(cell) and abs(cell) <= 2**53 and cell == int(cell):
+            return str(int(cell))
+        return str(cell).encode("utf8", "replace").decode("utf8")
+    except Exception:  # whatever a cell does when it is looked at, it is this cell alone that counts as missing
+        return None

@@ -1,0 +1,103 @@
+"""No path to noise but OpenDP's samplers of integers, in one file: read off the source, not believed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import optcomp
+
+ROOT = Path(optcomp.__file__).parent
+BROKEN = ROOT / "interactive" / "audit" / "broken.py"
+NOISE = ROOT / "interactive" / "noise.py"
+FILES = sorted([*(ROOT / "statistics").rglob("*.py"), *(ROOT / "interactive").rglob("*.py")])
+COINS = ROOT / "interactive" / "audit" / "shipped.py"
+KEYS = ROOT / "interactive" / "store.py"
+RANDOM = {"random", "secrets", "uuid", "numpy.random", "scipy.stats", "scipy.special", "os.urandom"}
+SAMPLING = {
+    *("betavariate", "choice", "choices", "default_rng", "expovariate", "exponential", "gauss", "getrandbits"),
+    *(
+        "gumbel",
+        "laplace",
+        "lognormal",
+        "normal",
+        "normalvariate",
+        "permutation",
+        "ppf",
+        "rand",
+        "randbelow",
+        "randint",
+    ),
+    *("randn", "random", "random_sample", "randrange", "rvs", "sample", "shuffle", "standard_normal", "uniform"),
+    *("urandom", "uuid1", "uuid4", "rv_continuous"),
+}
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf8"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module, and every name of a module, that a file imports, at any depth."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in (
+            "__import__",
+            "import_module",
+        ):
+            yield ast.unparse(node)
+
+
+def calls(path: Path) -> Iterator[str]:
+    """What is called, as it is written: ibis.random, rng.normal."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            yield ast.unparse(node.func)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_draws_random_numbers_of_its_own(path: Path) -> None:
+    if path == BROKEN:
+        return  # mechanisms that are wrong on purpose, for the audit to find
+    random = {name for name in imported(path) if any(name == each or name.startswith(f"{each}.") for each in RANDOM)}
+    used = {call for call in calls(path) if call.startswith("secrets.")}
+    if path == KEYS:  # a key, and the names of temporary files
+        assert (random, used) == ({"secrets"}, {"secrets.token_bytes", "secrets.token_hex"})
+    else:
+        assert not random
+    assert not {name for name in imported(path) if "import" in name and not name.startswith("importlib.metadata")}
+    drawn = {call for call in calls(path) if call.rsplit(".", 1)[-1] in SAMPLING}
+    assert drawn <= ({"ibis.random"} if path == ROOT / "statistics" / "table.py" else set()), drawn
+
+
+def test_only_two_files_know_the_sampler() -> None:
+    """The one that adds noise, and the audit's own randomized response, which flips coins and adds nothing."""
+    knowing = {path for path in ROOT.rglob("*.py") if any(name.startswith("opendp") for name in imported(path))}
+    assert knowing == {NOISE, COINS}
+    assert {call for call in calls(COINS) if "make_" in call} == {"dp.m.make_randomized_response_bitvec"}
+
+
+def test_the_sampler_is_asked_for_integers_only() -> None:
+    """Every domain is one of 64-bit integers, and every measurement is made on that domain."""
+    atoms, made = [], []
+    for node in ast.walk(tree(NOISE)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr.endswith("_domain"):
+                atoms.append(ast.unparse(node))
+            if node.func.attr.startswith(("make_", "then_")):
+                made.append((node.func.attr, ast.unparse(node.args[0])))
+    assert sorted(atoms) == ["dp.atom_domain(T='i64')", "dp.vector_domain(dp.atom_domain(T='i64'))"]
+    assert sorted(made) == [("make_gaussian", "integers"), ("make_laplace", "integers"), ("make_noisy_max", "integers")]
+
+
+def test_row_choice_is_the_only_use_of_the_engines_random_numbers() -> None:
+    text = (ROOT / "statistics" / "table.py").read_text(encoding="utf8")
+    assert text.count("ibis.random()") == 1
+    assert "optcomp_draw=ibis.random()" in text

@@ -1,0 +1,261 @@
+"""Conditions against a reader of our own, and what is no condition against none at all."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optcomp.errors import InvalidInput
+from optcomp.statistics import Categories, Count, Domain, Histogram, Integers, Mean, Reals
+from tests.unit.statistics.people import Changing
+
+NAN = float("nan")
+TYPES = {"a": "BIGINT", "r": "DOUBLE", "c": "VARCHAR", "b": "BOOLEAN", "k": "INTEGER", "PERSON": "VARCHAR"}
+WORDS = ["x", "it's", "\\", 'q"q', "é\n", "--", "%", ""]
+COLUMNS: dict[str, Domain] = {
+    "a": Integers(-3, 3),
+    "r": Reals(-2, 2),
+    "c": Categories(WORDS),
+    "b": Categories([True, False]),
+    "k": Categories([1, 5]),
+    "PERSON": Categories(["p", "q"]),
+}
+ROWS: list[tuple[Any, ...]] = [
+    (0, 0.5, "x", True, 1, "p"),
+    (3, NAN, "it's", False, 5, "q"),
+    (-9, -9.0, "\\", None, 2, None),
+    (None, None, None, True, None, "zz"),
+    (2, 2.0, 'q"q', False, 1, "p"),
+    (99, float("inf"), "é\n", True, 5, "q"),
+    (-1, -0.0, "unknown", None, 5, "p"),
+    (1, 1e-9, "", False, -1, "q"),
+]
+SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+Clean = dict[str, Any]
+Condition = tuple[str, Callable[[Clean], bool]]
+
+
+def cleaned(row: tuple[Any, ...]) -> Clean:
+    """What a condition may see of a row: values in their domains, or nothing."""
+    found: Clean = {}
+    for (name, domain), value in zip(COLUMNS.items(), row, strict=True):
+        if isinstance(domain, Categories):
+            found[name] = value if value in domain.values else None
+        else:
+            missing = value is None or value != value
+            found[name] = None if missing else min(max(value, domain.low), domain.high)  # type: ignore[attr-defined]
+    return found
+
+
+constants: dict[str, st.SearchStrategy[Any]] = {
+    "a": st.integers(-4, 4) | st.floats(-4, 4),
+    "r": st.integers(-4, 4) | st.floats(-4, 4) | st.just(1e999),
+    "c": st.sampled_from(WORDS) | st.text(max_size=3),
+    "b": st.booleans(),
+    "k": st.sampled_from([1, 2, 5, -1, 1.5]),
+    "PERSON": st.sampled_from(["p", "q", "o", "it's"]),
+}
+
+
+def written(value: Any) -> str:
+    return "1e999" if value == float("inf") else repr(value)
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> Condition:
+    name = draw(st.sampled_from(sorted(constants)))
+    first, second = draw(constants[name]), draw(constants[name])
+    sign, other = draw(st.sampled_from(sorted(SIGNS))), draw(st.sampled_from(sorted(SIGNS)))
+    many = draw(st.lists(constants[name], max_size=3))
+    listed = ", ".join(map(written, many))
+    told = f"({listed},)" if many else "()"
+
+    def on(test: Callable[[Any], bool]) -> Callable[[Clean], bool]:
+        return lambda row: row[name] is not None and test(row[name])
+
+    shapes: list[Condition] = [
+        (f"{name} {sign} {written(first)}", on(lambda x: SIGNS[sign](x, first))),
+        (f"{written(first)} {sign} {name}", on(lambda x: SIGNS[sign](first, x))),
+        (
+            f"{written(first)} {sign} {name} {other} {written(second)}",
+            on(lambda x: SIGNS[sign](first, x) and SIGNS[other](x, second)),
+        ),
+        (f"{name} is None", lambda row: row[name] is None),
+        (f"{name} is not None", lambda row: row[name] is not None),
+        (f"{name} in {told}", on(lambda x: x in many)),
+        (f"{name} not in [{listed}]", on(lambda x: x not in many)),
+        ("b", lambda row: bool(row["b"])),
+    ]
+    return draw(st.sampled_from(shapes))
+
+
+def joined(children: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+    def both(pair: tuple[Condition, Condition]) -> Condition:
+        (left, p), (right, q) = pair
+        return f"({left}) and ({right})", lambda row: p(row) and q(row)
+
+    def either(pair: tuple[Condition, Condition]) -> Condition:
+        (left, p), (right, q) = pair
+        return f"({left}) or ({right})", lambda row: p(row) or q(row)
+
+    def neither(one: Condition) -> Condition:
+        text, p = one
+        return f"not ({text})", lambda row: not p(row)
+
+    pairs = st.tuples(children, children)
+    return pairs.map(both) | pairs.map(either) | children.map(neither)
+
+
+conditions = st.recursive(comparisons(), joined, max_leaves=6)
+
+
+@cache
+def tables() -> tuple[Changing, Changing]:
+    """Without people, and with: every row its own."""
+    found = Changing(TYPES, COLUMNS), Changing({**TYPES, "who": "BIGINT"}, COLUMNS, person="who")
+    found[0].fill(ROWS)
+    found[1].fill([(*row, i) for i, row in enumerate(ROWS)])
+    return found
+
+
+@settings(max_examples=70)
+@given(conditions)
+def test_a_condition_selects_the_rows_that_satisfy_it(condition: Condition) -> None:
+    text, truth = condition
+    expected = [i for i, row in enumerate(ROWS) if truth(cleaned(row))]
+    plain, personal = tables()
+    assert Count(where=text).measure(plain.table) == ((len(expected),),), text
+    (counts,) = Histogram("a", where=text).measure(personal.table)
+    for i in range(-3, 4):
+        assert counts[i + 3] == sum(cleaned(ROWS[row])["a"] == i for row in expected), text
+
+
+@pytest.mark.parametrize("sign", sorted(SIGNS))
+def test_comparisons_may_be_written_from_either_side(sign: str) -> None:
+    table, numbers = tables()[0].table, [cleaned(row)["a"] for row in ROWS]
+    for constant in (-1, 2):
+        left = sum(a is not None and SIGNS[sign](a, constant) for a in numbers)
+        right = sum(a is not None and SIGNS[sign](constant, a) for a in numbers)
+        assert Count(where=f"a {sign} {constant}").measure(table) == ((left,),)
+        assert Count(where=f"{constant} {sign} a").measure(table) == ((right,),)
+
+
+def test_missing_values_satisfy_no_comparison_but_can_be_asked_for() -> None:
+    table = tables()[0].table
+    expected = {"r < 0": 1, "r >= 0": 5, "not r >= 0": 3, "r is None": 2, "r != 7": 6, "b != True": 3}
+    for text, count in expected.items():
+        assert Count(where=text).measure(table) == ((count,),), text
+
+
+HOSTILE = [
+    "open('{path}', 'w')",
+    "__import__('os').system('touch {path}')",
+    "a < open('{path}', 'w')",
+    "a < (lambda: 1)()",
+    "[a for a in (1,)] == a",
+    "a.__class__ == 1",
+    "a[0] == 1",
+    "(a := 1) == 1",
+    "a == b",
+    "a == a",
+    "1 == 1",
+    "a",
+    "not a",
+    "True",
+    "a == None",
+    "a is 1",
+    "None is a",
+    "a == 'x'",
+    "c == 1",
+    "b == 1",
+    "k == True",
+    "a == 1j",
+    "c == b'x'",
+    "c == f'{{a}}'",
+    "c < 'x' 'y' + 'z'",
+    "a == --1",
+    "c == -'x'",
+    "b == -True",
+    "a == 9223372036854775808",
+    "a in 5",
+    "a in (b,)",
+    "5 in (a,)",
+    "a in ((1,),)",
+    "a < 1 if b else a > 1",
+    "a + 1 < 2",
+    "a & b",
+    "a == 1; b",
+    "a = 1",
+    "a == 1\nb",
+    "a == 1 # \x00",
+    "c == '\\ud800'",
+    "*a",
+    "a == ...",
+    "await a",
+    "yield",
+    "{{a: 1}} == a",
+    "unknown == 1",
+    "optcomp_test0 == 1",
+    "who == 1",
+    "a == 1 --",
+    "c == 'x' or 1=1",
+    "); DROP TABLE people; --",
+    "",
+    "   ",
+    "(" * 500 + "a" + ")" * 500,
+    "not " * 400 + "a == 1",
+    "-" * 900 + "1 < a",
+    "a == " + "1" * 3000,
+    "a" * 1999,
+    5,
+    0,
+    True,
+    b"a == 1",
+    ["a == 1"],
+    {"a": 1},
+    object(),
+]
+
+
+@pytest.mark.parametrize("where", HOSTILE, ids=range(len(HOSTILE)))
+def test_what_is_no_condition_is_refused_and_not_run(where: Any, tmp_path: Path) -> None:
+    path = tmp_path / "made"
+    where = where.format(path=path) if isinstance(where, str) else where
+    table = tables()[1].table
+    for statistic in (Count(where=where), Mean("a", where=where), Histogram("c", where=where)):
+        with pytest.raises(InvalidInput) as caught:
+            statistic.check(table)
+        assert caught.value.argument in ("where", "column")
+        if caught.value.argument == "column":  # a name that is not declared
+            assert "is not a declared column" in str(caught.value)
+    assert not path.exists()
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=40) | st.text("abcr k()=<>'\"1.-notadifs[]{}:,", max_size=25))
+def test_any_text_is_a_condition_or_refused(where: str) -> None:
+    with suppress(InvalidInput):
+        Count(where=where).measure(tables()[0].table)
+
+
+def test_long_conditions_are_no_deeper_than_they_must_be() -> None:
+    table = tables()[0].table
+    assert Count(where=" or ".join(["a==0"] * 249)).measure(table) == ((1,),)
+    assert Count(where="(" * 90 + "a==0" + ")" * 90).measure(table) == ((1,),)
+    assert Count(where="not " * 50 + "a==0").measure(table) == ((1,),)
+    assert Count(where=f"a in {tuple(range(300))}").measure(table) == ((5,),)
