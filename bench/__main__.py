@@ -12,6 +12,7 @@ from bench import contenders, imports, instances, report
 from bench.data import section as data
 from bench.engine.section import section as engine
 from bench.losses.section import section as losses
+from bench.planning import section as planning
 from bench.report import RESULTS, Section
 from bench.run import measure
 
@@ -50,6 +51,7 @@ TABLES: dict[str, Maker] = {
     "engine": engine,
     "losses": losses,
     "data": data,
+    "planning": planning,
     "import": _imports,
 }
 

@@ -1,21 +1,24 @@
-"""Write the generated pages of the documentation: the theorem index, the command line's help, Figure 2's numbers.
+"""Write the generated pages of the documentation: theorems, the command line's help, Figure 2, the schema of plans.
 
 `make docs` runs this; a test compares the pages with what would be written now, so they cannot drift.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import optcomp as oc
+from optcomp.planner.schema import schema
 from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent
 COMMANDS: tuple[list[str], ...] = (
     *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"]),
+    *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "schema"]),
 )
 
 
@@ -94,10 +97,16 @@ def _figure_2_row(eps: str, k: int) -> str:
     return f"| {eps} | {k} | {best:.6f} | {' | '.join(excess)} |"
 
 
+def plan_schema() -> str:
+    """What `optcomp plan schema` prints."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES = {
     "theorems.md": theorem_page,
     "command-line.md": command_page,
     "figure-2.md": figure_2_page,
+    "plan-schema.json": plan_schema,
 }
 
 

@@ -1,4 +1,4 @@
-"""The main jobs: the total privacy loss of a release, and three analysts at work on one table within their quotas.
+"""The main jobs: the total of a release, three analysts at work on one table within their quotas, a planned release.
 
 Run by `make demo`.  The release is examples/release.csv: statistics published about the same people, each with its own
 ε (and sometimes δ); the question is their total at δ = 1e-6.
@@ -10,6 +10,7 @@ import csv
 from pathlib import Path
 
 import analysts
+import planned
 
 import optcomp as oc
 
@@ -40,6 +41,8 @@ def main() -> None:
         print(f"  {error}")
     print("\nAnd with the data at hand:\n")
     analysts.main()
+    print("\nAnd planned from the start:\n")
+    planned.main()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
     ├── BudgetExceeded                a filter refused a request; .requested, .remaining, .reason
     ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
+    ├── interactive.store.NotReleased  a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
 `optcomp.interop` adds UnsupportedEvent under InvalidInput.  Errors carry the values they talk about, so a program can

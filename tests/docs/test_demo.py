@@ -26,3 +26,11 @@ def test_demo_lets_three_analysts_interleave_until_one_is_refused() -> None:
     assert "(1.799997, 1e-6)-differentially private" in run.stdout
     assert "Lyu22-1" in run.stdout
     assert run.stderr == ""
+
+
+def test_demo_plans_and_releases_once() -> None:
+    run = subprocess.run(
+        [sys.executable, "examples/planned.py"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert "times smaller errors" in run.stdout
+    assert run.stdout.endswith("Asked again: the same release, nothing spent.\n")

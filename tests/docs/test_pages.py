@@ -79,7 +79,7 @@ def _generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["theorems.md", "command-line.md", "figure-2.md"])
+@pytest.mark.parametrize("name", ["theorems.md", "command-line.md", "figure-2.md", "plan-schema.json"])
 def test_generated_pages_are_current(name: str) -> None:
     """Run `make docs` when this fails."""
     assert (ROOT / "docs" / name).read_text(encoding="utf8") == _generator().PAGES[name]()

@@ -1,4 +1,4 @@
-"""Enclosures of F at given places: by the smoothed integral, or by the Fourier sum of a lattice."""
+"""Enclosures of F at given places: by the integral, smoothed or not, or by the Fourier sum of a lattice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from flint import arb, ctx
 
 from optcomp.checker.balls import ball, working
-from optcomp.checker.choices import Choice, cutoff, log_unit, periodic_choice, smoothed_choice
+from optcomp.checker.choices import Choice, cutoff, log_unit, plain_choice, smoothed_choice
 from optcomp.checker.contour import Tell, aliases, enclosed, integrate
 from optcomp.checker.guess import Sketch, short
 from optcomp.checker.instance import Instance, Range
@@ -43,32 +43,47 @@ class Scene:
 
 def smoothed(scene: Scene, ys: Sequence[Fraction], width: float, budget: float, tell: Tell) -> dict[Fraction, Range]:
     """F at neighbouring y from one line, with smoothing of this width."""
-    sketch, y = scene.sketch, float(sum(ys) / len(ys))
-    choice = smoothed_choice(sketch, y, width)
+    return _integral(scene, ys, width, smoothed_choice(scene.sketch, _middle(ys), width), budget, tell)
+
+
+def unsmoothed(scene: Scene, ys: Sequence[Fraction], bits: int, budget: float, tell: Tell) -> dict[Fraction, Range]:
+    """F at neighbouring y from one line, to about `bits` bits, where there is Gaussian noise."""
+    return _integral(scene, ys, 0.0, plain_choice(scene.sketch, _middle(ys), bits), budget, tell)
+
+
+def _integral(
+    scene: Scene, ys: Sequence[Fraction], width: float, choice: Choice, budget: float, tell: Tell
+) -> dict[Fraction, Range]:
+    sketch, noise = scene.sketch, math.sqrt(scene.sketch.variance + width**2)
     step = short(2 * math.pi / choice.period)
-    end = cutoff(width, choice.log_tolerance)
+    end = cutoff(noise, choice.log_tolerance)
     last = int(end / step) + 1
-    bits = _bits(choice, end * (1 + y), sketch)
-    with working(bits):
+    turns = end * (1 + _middle(ys) + sketch.variance * (1 + abs(choice.c)))
+    with working(_bits(choice, turns, sketch)):
         spread = math.log(end * (1 + choice.period)) + 1
         tolerance = math.exp(max(choice.log_tolerance, -700))
-        kernel = Smoothed(arb(choice.c), tuple(map(ball, ys)), width, arb(step), last, tolerance, spread)
+        variance = scene.instance.variance() + arb(width) ** 2
+        kernel = Smoothed(arb(choice.c), tuple(map(ball, ys)), variance, width, arb(step), last, tolerance, spread)
         return _evaluated(scene, kernel, choice, ys, budget, tell)
+
+
+def _middle(ys: Sequence[Fraction]) -> float:
+    return float(sum(ys) / len(ys))
 
 
 def periodic(
     scene: Scene, span: Fraction, ys: Sequence[Fraction], bits: int, budget: float, tell: Tell
 ) -> dict[Fraction, Range]:
     """F at neighbouring y for losses on a lattice of this span, to about `bits` bits."""
-    sketch, y = scene.sketch, float(sum(ys) / len(ys))
-    choice = periodic_choice(sketch, y, bits)
+    sketch, y = scene.sketch, _middle(ys)
+    choice = plain_choice(sketch, y, bits)
     h = float(span)
     nodes = 2 * int(choice.period / (2 * h) + 1) + 1
     worst = -1 / math.expm1(-abs(choice.c) * h) - 1 / math.expm1(-(choice.c + 1) * h)
     with working(_bits(choice, (1 + y) * nodes, sketch) + int(math.log2(worst + 1))):
         log_tolerance = choice.log_tolerance + math.log(nodes / (2 * worst * (1 + math.log(nodes))))
         tolerance = math.exp(min(max(log_tolerance, -700), 0))
-        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.total, nodes, tolerance)
+        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.coin_total, nodes, tolerance)
         return _evaluated(scene, kernel, choice, ys, budget, tell)
 
 

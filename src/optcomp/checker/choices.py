@@ -9,7 +9,6 @@ from optcomp.checker.guess import Sketch, short
 
 _ERROR = 0.02
 """Share of the smoothing's own width that aliases, and nodes left out, may add."""
-_WIDEST = 40
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ def log_density(sketch: Sketch, c: float, width: float = 0.0) -> float:
 
 
 def log_unit(sketch: Sketch, c: float, y: float, width: float = 0.0) -> float:
-    """log M_w(c) e^{-cy}."""
+    """log of M(c) e^{w²(c²+c)/2} e^{-cy}."""
     return sketch.log_moment(c) + width**2 * c * (c + 1) / 2 - c * y
 
 
@@ -45,8 +44,8 @@ def smoothed_choice(sketch: Sketch, y: float, width: float) -> Choice:
     return _with_period(sketch, y, c, width, log_tolerance)
 
 
-def periodic_choice(sketch: Sketch, y: float, bits: int) -> Choice:
-    """For the Fourier sum: `bits` correct bits of the smaller of F and 1 - F."""
+def plain_choice(sketch: Sketch, y: float, bits: int) -> Choice:
+    """Without smoothing: `bits` correct bits of the smaller of F and 1 - F."""
     c = contour(sketch, y)
     spread = sketch.curvature(c) + 1 / c**2 + 1 / (1 + c) ** 2
     log_size = -math.log(abs(c) * (1 + c)) - 0.5 * math.log(2 * math.pi * spread)
@@ -70,7 +69,7 @@ def _with_period(sketch: Sketch, y: float, c: float, width: float, log_tolerance
 
 def cutoff(width: float, log_tolerance: float) -> float:
     """T such that the nodes beyond may be neglected: e^{-x²/2} w/(π x³) small at x = wT."""
-    x = 2.0
-    while x < _WIDEST and -x * x / 2 + math.log(width / math.pi) - 3 * math.log(x) > log_tolerance:
+    x, most = 2.0, 2 + math.sqrt(2 * abs(log_tolerance) + 2 * abs(math.log(width)))
+    while x < most and -x * x / 2 + math.log(width / math.pi) - 3 * math.log(x) > log_tolerance:
         x += 0.1
     return x / width

@@ -6,7 +6,7 @@ Let B_c be what the integral along Re s = c gives, and |B_x(y)| <= κ_x M(x) e^{
     -1 < x < 0     B_x = F - 1         <= 0      κ_x = 1
     x <= -1        B_x = F - 1 + e^y   >= 0      κ_x = (d-1)^{d-1}/d^d,  d = -x
 
-(the same with M_w for F_w, because E e^{-L-V} = 1 too).  The rule with step Δ and all its nodes sums, for Λ = 2π/Δ,
+(the same with M_u for F_u, because E e^{-L-V} = 1 too).  The rule with step Δ and all its nodes sums, for Λ = 2π/Δ,
 exactly Σ_m e^{cmΛ} B_c(y+mΛ) over all whole m (Poisson).  For the terms m >= 1 take some x > c, for m <= -1 some x < c,
 and write B_c = B_x + known: the known part is a geometric series, and B_x has one sign and adds at most, with
 q = |x-c|Λ,  κ_x M(x) e^{-xy} e^{-q}/(1-e^{-q}).  Nodes left out add at most their number times a bound on each.
@@ -131,7 +131,7 @@ def _ranges(last: int) -> list[tuple[int, int]]:
 
 
 def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
-    """What Σ_{m≠0} e^{cmΛ} B_c(y+mΛ) lies between, in units of M_w(c) e^{-cy}; one exponent on either side of c."""
+    """What Σ_{m≠0} e^{cmΛ} B_c(y+mΛ) lies between, in units of M_u(c) e^{-cy}; one exponent on either side of c."""
     period, place = 2 * arb.pi() / kernel.step, ball(y)
     unit = line.log_moment + kernel.tilt(line.c) - line.c * place
     low = high = arb(0)
@@ -146,7 +146,7 @@ def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Se
 
 
 def _chernoff(coins: Coins, kernel: Kernel, exponent: float, y: arb) -> arb:
-    """log of κ_x M_w(x) e^{-xy}."""
+    """log of κ_x M_u(x) e^{-xy}."""
     x = arb(exponent)
     size = coins.log_moment(x) + kernel.tilt(x) - x * y
     edge = x if exponent > 0 else -1 - x

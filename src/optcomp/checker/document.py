@@ -19,12 +19,15 @@ from flint import fmpz
 from optcomp.checker.balls import Exact
 from optcomp.errors import InvalidInput
 
-FORMAT, VERSION = "optcomp-certificate", 1
+FORMAT, VERSION, WITH_NOISE = "optcomp-certificate", 1, 2
 MOST_INLINE = 1000
 """The most groups that a certificate lists itself; of longer lists it holds the digest."""
 
 Group = tuple[Exact, Exact, int]
 """ε, δ and how many mechanisms promise them."""
+
+Noise = tuple[Exact, int]
+"""μ of Gaussian mechanisms, whose loss is N(μ²/2, μ²), and how many there are."""
 
 _RATIONAL = re.compile(r"[+-]?\d+(/\d+)?")
 _LONGEST = 200_000
@@ -41,6 +44,7 @@ class Claim:
     upper: Exact | None
     groups: tuple[Group, ...]
     count: int
+    gaussians: tuple[Noise, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict)
     """Free choices of whoever found the claim: hints, never believed."""
 
@@ -66,12 +70,20 @@ def canonical(groups: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(sorted(kept, reverse=True))
 
 
-def read(document: Mapping[str, object], supplied: Sequence[Group] | None = None) -> Claim:
-    """The claim of a certificate; `supplied` are its mechanisms where it holds only their digest."""
+def read(
+    document: Mapping[str, object], supplied: Sequence[Group] | None = None, noise: Sequence[Noise] | None = None
+) -> Claim:
+    """The claim of a certificate; `supplied` are its pairs where it holds only their digest.
+
+    `noise`, if given, must be its Gaussian mechanisms.
+    """
     if not isinstance(document, Mapping):
         raise InvalidInput("certificate", document, "must be an object")
-    _one_of(document, "format", FORMAT)
-    _one_of(document, "version", VERSION)
+    noisy = "gaussians" in document
+    _require(document, "format", FORMAT, f"must be {FORMAT!r}")
+    _require(
+        document, "version", WITH_NOISE if noisy else VERSION, f"must be {VERSION}, or {WITH_NOISE} with gaussians"
+    )
     quantity = document.get("quantity")
     if quantity not in ("epsilon", "delta"):
         raise InvalidInput("quantity", quantity, "must be 'epsilon' or 'delta'")
@@ -80,19 +92,23 @@ def read(document: Mapping[str, object], supplied: Sequence[Group] | None = None
         raise InvalidInput("given", document["given"], "must not be negative, and below 1 if it is a δ")
     lower, upper = _ends(document)
     groups = _groups(document.get("mechanisms"), supplied)
+    gaussians = _gaussians(document["gaussians"]) if noisy else ()
+    if noise is not None and gaussians != _counted(noise):
+        raise Mismatch("gaussians: the ones supplied are not those of the certificate")
     count = document.get("count")
     if isinstance(count, bool) or not isinstance(count, int):
         raise InvalidInput("count", count, "must be a whole number")
-    if count != sum(copies for _, _, copies in groups):
-        raise Mismatch(f"count: {count} is not the number of mechanisms, {sum(group[2] for group in groups)}")
+    found = sum(group[2] for group in groups) + sum(copies for _, copies in gaussians)
+    if count != found:
+        raise Mismatch(f"count: {count} is not the number of mechanisms, {found}")
     known: Literal["epsilon", "delta"] = "epsilon" if quantity == "epsilon" else "delta"
-    return Claim(known, given, lower, upper, groups, count, _hints(document.get("parameters")))
+    return Claim(known, given, lower, upper, groups, count, gaussians, _hints(document.get("parameters")))
 
 
-def _one_of(document: Mapping[str, object], name: str, wanted: object) -> None:
+def _require(document: Mapping[str, object], name: str, wanted: object, reason: str) -> None:
     value = document.get(name)
     if type(value) is not type(wanted) or value != wanted:
-        raise InvalidInput(name, value, f"must be {wanted!r}")
+        raise InvalidInput(name, value, reason)
 
 
 def _ends(document: Mapping[str, object]) -> tuple[Exact | None, Exact | None]:
@@ -176,6 +192,34 @@ def _group(group: object, name: str) -> Group:
     if isinstance(copies, bool) or not isinstance(copies, int) or copies < 0:
         raise InvalidInput(name, group, "copies must be a whole number at least 0")
     return eps, delta, copies
+
+
+def _gaussians(value: object) -> tuple[Noise, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise InvalidInput("gaussians", value, "must be a list of [mu, copies]")
+    if not 1 <= len(value) <= MOST_INLINE:
+        raise InvalidInput("gaussians", len(value), f"must hold at least one and at most {MOST_INLINE} [mu, copies]")
+    return _counted(value)
+
+
+def _counted(noise: Sequence[object]) -> tuple[Noise, ...]:
+    """Distinct μ with their counts, the largest first."""
+    counts: dict[Exact, int] = {}
+    for place, each in enumerate(noise):
+        mu, copies = _noise(each, f"gaussians[{place}]")
+        counts[mu] = counts.get(mu, 0) + copies
+    return tuple(sorted(counts.items(), reverse=True))
+
+
+def _noise(value: object, name: str) -> Noise:
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        raise InvalidInput(name, value, "must be [mu, copies]")
+    mu, copies = _number(value[0], name), value[1]
+    if not mu > 0:
+        raise InvalidInput(name, value, "must have mu above 0")
+    if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
+        raise InvalidInput(name, value, "copies must be a whole number at least 1")
+    return mu, copies
 
 
 def _hints(value: object) -> dict[str, float]:

@@ -1,7 +1,8 @@
 r"""Where to put a contour and how far apart its nodes: guesses in floats, on which no claim rests.
 
-K(c) = log E e^{cL} = Σ m_i (log cosh(ε_i(c+½)) - log cosh(ε_i/2)).  The integrand e^{-sy} M(s)/(s(s+1)) is smallest on
-the real axis where K'(c) = y + 1/c + 1/(c+1), once to the right of the pole at 0 and once between the poles.
+K(c) = log E e^{cL} = Σ m_i (log cosh(ε_i(c+½)) - log cosh(ε_i/2)) + v(c²+c)/2.  The integrand e^{-sy} M(s)/(s(s+1)),
+M with the Gaussian noise, is smallest on the real axis where K'(c) = y + 1/c + 1/(c+1), once to the right of the pole
+at 0 and once between the poles.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from optcomp.checker.balls import near, working
 from optcomp.checker.instance import Instance
 
 _MOST = 2000
+_BITS = 64
 _SHORT = 1 << 24
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """Sizes and counts of the coins, similar sizes merged."""
+    """Sizes and counts of the coins, similar sizes merged, and the variance of the Gaussian noise."""
 
     sizes: Floats
     counts: Floats
+    variance: float = 0.0
 
     @classmethod
     def of(cls, instance: Instance) -> Sketch:
@@ -37,7 +41,8 @@ class Sketch:
             cuts = np.linspace(0, sizes.size, _MOST + 1).astype(int)[:-1]
             weights = np.add.reduceat(counts, cuts)
             sizes, counts = np.add.reduceat(sizes * counts, cuts) / weights, weights
-        return cls(sizes, counts)
+        with working(_BITS):
+            return cls(sizes, counts, near(instance.variance()))
 
     @cached_property
     def total(self) -> float:
@@ -46,15 +51,17 @@ class Sketch:
 
     def log_moment(self, c: float) -> float:
         """K(c)."""
-        return float(self.counts @ (_log_cosh(self.sizes * (c + 0.5)) - _log_cosh(self.sizes / 2)))
+        coins = self.counts @ (_log_cosh(self.sizes * (c + 0.5)) - _log_cosh(self.sizes / 2))
+        return float(coins) + self.variance * c * (c + 1) / 2
 
     def slope(self, c: float) -> float:
         """K'(c)."""
-        return float(self.counts @ (self.sizes * np.tanh(self.sizes * (c + 0.5))))
+        return float(self.counts @ (self.sizes * np.tanh(self.sizes * (c + 0.5)))) + self.variance * (c + 0.5)
 
     def curvature(self, c: float) -> float:
         """K''(c): the variance of the tilted loss."""
-        return float(self.counts @ (self.sizes / np.cosh(np.minimum(self.sizes * abs(c + 0.5), 300))) ** 2)
+        coins = self.counts @ (self.sizes / np.cosh(np.minimum(self.sizes * abs(c + 0.5), 300))) ** 2
+        return float(coins) + self.variance
 
     def right_of_poles(self, y: float) -> float:
         """The best c > 0."""

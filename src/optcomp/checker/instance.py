@@ -6,7 +6,8 @@ P(+ε_i) = e^{ε_i}/(1+e^{ε_i}).  With L the sum of the losses and F(y) = E(1 -
     δ(y) = 1 - (1 - F(y)) \prod(1 - δ_i),        so   δ(y) <= δ   if and only if   F(y) <= t,
     t(δ) = 1 - (1 - δ) / \prod(1 - δ_i).
 
-F is continuous, non-increasing, positive and strictly decreasing for y < Σε_i, and zero from there on.
+Gaussian mechanisms add losses N(μ²/2, μ²), together N(v/2, v) with v = Σμ².  F is continuous, positive and strictly
+decreasing below the largest loss, and zero from there on: Σε_i without Gaussian mechanisms, infinity with them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 from flint import arb, fmpz
 
 from optcomp.checker.balls import Exact, ball, exact_sum, working
-from optcomp.checker.document import Group
+from optcomp.checker.document import Group, Noise
 
 _EXACT_BITS = 2_000_000
 _BITS = 256
@@ -44,13 +45,14 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Instance:
-    """Coins of distinct positive sizes, the smallest first, and the distinct positive leaks."""
+    """Coins of distinct positive sizes, the smallest first, the distinct positive leaks, and Gaussian mechanisms."""
 
     coins: tuple[Coin, ...]
     leaks: tuple[tuple[Exact, int], ...]
+    gaussians: tuple[Noise, ...] = ()
 
     @classmethod
-    def of(cls, groups: Sequence[Group]) -> Instance:
+    def of(cls, groups: Sequence[Group], gaussians: Sequence[Noise] = ()) -> Instance:
         """The composition of these mechanisms."""
         sizes: dict[Exact, int] = {}
         leaks: dict[Exact, int] = {}
@@ -59,12 +61,22 @@ class Instance:
                 sizes[eps] = sizes.get(eps, 0) + copies
             if delta:
                 leaks[delta] = leaks.get(delta, 0) + copies
-        return cls(tuple(Coin(*coin) for coin in sorted(sizes.items())), tuple(sorted(leaks.items())))
+        coins = tuple(Coin(*coin) for coin in sorted(sizes.items()))
+        return cls(coins, tuple(sorted(leaks.items())), tuple(gaussians))
 
     @cached_property
-    def total(self) -> Fraction:
+    def coin_total(self) -> Fraction:
         """Σε_i, exactly."""
         return exact_sum(self.coins)
+
+    @property
+    def total(self) -> Exact:
+        """The largest loss, from which on F is zero: Σε_i, or infinity where there is Gaussian noise."""
+        return math.inf if self.gaussians else self.coin_total
+
+    def variance(self) -> arb:
+        """v = Σμ² at the working precision."""
+        return sum((copies * ball(mu) ** 2 for mu, copies in self.gaussians), arb(0))
 
     def target(self, delta: Exact, bits: int) -> arb:
         """t(δ) to about `bits` bits; exactly zero where that can be seen; a ball around zero where it cannot."""

@@ -1,14 +1,18 @@
 r"""Two ways to write F(y) as an integral along Re s = c, and their trapezoid rules.
 
-Smoothed.  Add an independent V ~ N(w²/2, w²) to L: M_w(s) = M(s) e^{w²(s²+s)/2}.  For c > 0 (between -1 and 0 the first
-integral is F_w - 1)
+Smoothed.  The loss is L = C + N(v/2, v): coins with M(s) = E e^{sC}, and the Gaussian mechanisms, v = 0 without them.
+Add an independent V ~ N(w²/2, w²), w >= 0: the two normal parts together have variance u = v + w², and L + V has the
+moments M_u(s) = M(s) e^{u(s²+s)/2}.  For u > 0 and c > 0 (between -1 and 0 the first integral is F_u - 1)
 
-    F_w(y) = (1/2πi) ∫ e^{-sy} M_w(s)/(s(s+1)) ds,       p_w(y) = (1/2πi) ∫ e^{-sy} M_w(s) ds   (density of L+V),
-    F_w(y) - w² e^{w²/8} p_w(y)  <=  F(y)  <=  F_w(y).
+    F_u(y) = (1/2πi) ∫ e^{-sy} M_u(s)/(s(s+1)) ds,       p_u(y) = (1/2πi) ∫ e^{-sy} M_u(s) ds   (density of L+V),
+    F_u(y) - w² e^{w²/8} p_u(y)  <=  F(y)  <=  F_u(y).
 
-The upper side holds because forgetting V is post-processing.  For the lower one, ∂F_τ/∂τ = p_τ/2 in the variance τ, and
-the N(τ/2, τ) density is at most (w/√τ) e^{w²/8} times the N(w²/2, w²) density for τ <= w²; ½∫_0^{w²} w/√τ dτ = w².
-Nodes with θ > T add at most e^{-w²T²/2}/(π w² T³) for F_w and e^{-w²T²/2}/(π w² T) for p_w, in units of M_w(c) e^{-cy}.
+Only w² is smoothing; v belongs to the law itself, and with w = 0 the integral is F.  The upper side holds because
+forgetting V is post-processing.  For the lower one let L_τ = L + N(τ/2, τ), F_τ and p_τ its excess and density for
+0 < τ <= w²: ∂F_τ/∂τ = p_τ/2, and F_τ tends to F as τ tends to 0.  The N(τ/2, τ) density at x is
+(w/√τ) e^{(w²-τ)/8} e^{-x²(1/τ-1/w²)/2} times the N(w²/2, w²) density, so at most (w/√τ) e^{w²/8} times; averaged over
+x = y - L, whatever the law of L is, p_τ <= (w/√τ) e^{w²/8} p_u; and ½∫_0^{w²} w/√τ dτ = w².
+Nodes with θ > T add at most e^{-uT²/2}/(π u T³) for F_u and e^{-uT²/2}/(π u T) for p_u, in units of M_u(c) e^{-cy}.
 
 Periodic.  If L lives on a lattice of span h, with r = (Σε - y) mod h,  F is exactly a Fourier sum over one period:
 
@@ -32,7 +36,7 @@ from typing import NamedTuple, Protocol
 
 from flint import acb, arb
 
-from optcomp.checker.balls import ball
+from optcomp.checker.balls import ball, near
 
 
 class Pair(NamedTuple):
@@ -74,16 +78,18 @@ class Kernel(Protocol):
         """The most that all nodes after the last can add."""
 
     def tilt(self, c: arb) -> arb:
-        """log of the smoothing's own moment, E e^{cV}."""
+        """log of the normal parts' own moment."""
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """The smoothed integral."""
+    """The integral with normal parts of this variance u, of which w² is smoothing."""
 
     c: arb
     ys: tuple[arb, ...]
-    width: float
+    variance: arb
+    smoothing: float
+    """w, or 0."""
     step: arb
     last: int
     tolerance: float
@@ -91,13 +97,13 @@ class Smoothed:
     """Logarithm of the range of θ: the tolerance is shared out evenly over log θ."""
 
     def limit(self, theta: float) -> float:
-        """Nodes at θ weigh about e^{-w²θ²/2} (1/θ² + w²)."""
-        square = (self.width * theta) ** 2
+        """Nodes at θ weigh about e^{-uθ²/2} (1/θ² + w²)."""
+        square = self._guess * theta**2
         return 3 * self.tolerance * theta / (self.spread * (1 + square)) * math.exp(min(square / 2, 600.0))
 
     def ceiling(self, theta: arb, nodes: int) -> Pair:
         """|s(s+1)| >= θ²."""
-        share = (-((self.width * theta) ** 2) / 2).exp() * self.step / arb.pi() * nodes
+        share = (self._decay * theta**2).exp() * self.step / arb.pi() * nodes
         return Pair(share / theta**2, share)
 
     def values(self, theta: arb) -> list[tuple[acb, acb]]:
@@ -119,27 +125,32 @@ class Smoothed:
         return self.step / arb.pi()
 
     @cached_property
+    def _guess(self) -> float:
+        return near(self.variance)
+
+    @cached_property
     def _decay(self) -> arb:
-        return -(arb(self.width) ** 2) / 2
+        return -self.variance / 2
 
     @cached_property
     def _places(self) -> list[arb]:
-        return [arb(self.width) ** 2 * (self.c + 0.5) - y for y in self.ys]
+        return [self.variance * (self.c + 0.5) - y for y in self.ys]
 
     def remainder(self) -> Pair:
         """Integrals over θ > T bound the sums, because the bounds on the terms decrease."""
-        end, square = self.step * self.last, arb(self.width) ** 2
-        rest = (-square * end**2 / 2).exp() / (arb.pi() * square * end)
+        end = self.step * self.last
+        rest = (self._decay * end**2).exp() / (arb.pi() * self.variance * end)
         return Pair(rest / end**2, rest)
 
     def tilt(self, c: arb) -> arb:
-        """w²(c²+c)/2."""
-        return arb(self.width) ** 2 * c * (c + 1) / 2
+        """u(c²+c)/2."""
+        return self.variance * c * (c + 1) / 2
 
     @property
     def loss(self) -> arb:
         """w² e^{w²/8}."""
-        return arb(self.width) ** 2 * (arb(self.width) ** 2 / 8).exp()
+        square = arb(self.smoothing) ** 2
+        return square * (square / 8).exp()
 
 
 @dataclass(frozen=True)
@@ -199,5 +210,5 @@ class Periodic:
         return Pair(arb(0), arb(0))
 
     def tilt(self, c: arb) -> arb:
-        """Nothing is smoothed."""
+        """There are none."""
         return arb(0)

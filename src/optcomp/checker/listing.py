@@ -34,7 +34,7 @@ def cost(instance: Instance) -> float:
     """How many seconds it takes, roughly; infinite where memory or the grid forbids it."""
     parts = split(instance.coins)
     sizes = [math.prod(coin.copies + 1.0 for coin in part) for part in parts]
-    if max(sizes[1:]) > HALF or sizes[0] > _OUTER or _grid(instance.coins).bit_length() > _GRID_BITS:
+    if max(sizes[1:]) > HALF or sizes[0] > _OUTER or short_grid(instance.coins) is None:
         return math.inf
     return (_BUILD + _COMBINE * sizes[0]) * (sizes[1] + sizes[2])
 
@@ -53,12 +53,18 @@ def split(coins: Sequence[Coin]) -> tuple[list[Coin], list[Coin], list[Coin]]:
     return outer, *halves
 
 
-def _grid(coins: Sequence[Coin]) -> int:
+def grid_of(coins: Sequence[Coin]) -> int:
+    """The least number of which every size is a whole multiple of the inverse."""
+    return math.lcm(1, *(size.as_integer_ratio()[1] for size, _ in coins))
+
+
+def short_grid(coins: Sequence[Coin]) -> int | None:
+    """The same if it is not too long."""
     grid = 1
     for size, _ in coins:
         grid = math.lcm(grid, size.as_integer_ratio()[1])
         if grid.bit_length() > _GRID_BITS:
-            break
+            return None
     return grid
 
 
@@ -66,7 +72,7 @@ class Listing:
     """The atoms of an instance at the working precision; build once, ask at many y."""
 
     def __init__(self, instance: Instance, tell: Tell) -> None:
-        self._grid, self._tell = _grid(instance.coins), tell
+        self._grid, self._tell = grid_of(instance.coins), tell
         self._outer, first, second = (self._places(part) for part in split(instance.coins))
         norm = arb(0)
         for size, copies in instance.coins:

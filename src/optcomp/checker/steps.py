@@ -9,11 +9,11 @@ from functools import partial
 
 from flint import arb
 
-from optcomp.checker import attempts, binomial, listing
+from optcomp.checker import attempts, binomial, listing, noisy
 from optcomp.checker.attempts import Scene
 from optcomp.checker.balls import working
 from optcomp.checker.choices import contour
-from optcomp.checker.closed import closed_form, distance
+from optcomp.checker.closed import closed_form, distance, gaussian_alone
 from optcomp.checker.contour import Tell
 from optcomp.checker.guess import Sketch
 from optcomp.checker.instance import Coin, Instance, Range
@@ -33,6 +33,7 @@ _COARSE = 0.3
 _RATIO = 6.0
 _NEAR = 3.0
 _LEVELS = 14
+_MORE_BITS = 16
 
 
 class Steps:
@@ -50,6 +51,9 @@ class Steps:
 
     def all(self, y: Fraction, wanted: Callable[[], float]) -> Iterator[tuple[str, Step]]:
         """Every step with its name, for claims about F near y; they call for smoothing of the width `wanted`, or 0."""
+        if self._instance.gaussians:
+            yield from self._with_noise(y, wanted)
+            return
         for bits in self._precisions:
             yield "closed form", _each(bits, lambda y: closed_form(self._instance, y))
         if len(self._instance.coins) == 1:
@@ -58,6 +62,33 @@ class Steps:
         yield "total variation distance", _each(128, lambda y: distance(self._instance))
         yield "the largest group of equal ε", self._largest_group
         yield from self._different(y, wanted)
+
+    def _with_noise(self, y: Fraction, wanted: Callable[[], float]) -> Iterator[tuple[str, Step]]:
+        """Gaussian noise, with coins or without."""
+        if not self._instance.coins:
+            for bits in (*self._precisions, _MORE_BITS * self._precisions[-1]):
+                yield "closed form", _each(bits, lambda y: closed_form(self._instance, y))
+            return
+        yield "total variation distance", _each(128, lambda y: distance(self._instance))
+        yield "the Gaussian noise alone", _each(128, lambda y: Range(gaussian_alone(self._instance, y).low, arb(1)))
+        yield "the largest group of equal ε", self._largest_group
+        cost = noisy.cost(self._instance)
+        if cost < _QUICK:
+            yield from self._listed_with_noise()
+            return
+        integrals = self._integrals(y, wanted())
+        for effort in self._efforts:
+            yield from self._while_possible("contour integral", integrals, effort)
+            if cost < _WORTH * effort:
+                yield from self._listed_with_noise()
+                cost = math.inf
+
+    def _integrals(self, y: Fraction, wanted: float) -> list[Attempt]:
+        """Smoothed as long as that is wider than the noise there is, then as it is."""
+        sketch = self._scene.sketch
+        wide = [width for width in widths(sketch, y, wanted) if width**2 > sketch.variance]
+        found: list[Attempt] = [partial(self._smoothed, width) for width in wide]
+        return found + [partial(self._unsmoothed, bits) for bits in (64, *self._precisions)]
 
     def _equal(self) -> Iterator[tuple[str, Step]]:
         """One size: binomial tails term by term, or as a Fourier sum where there are too many terms."""
@@ -70,7 +101,7 @@ class Steps:
         """Dropping mechanisms cannot increase F: equal sizes alone bound it from below."""
         coin = max(self._instance.coins, key=lambda coin: float(coin.size) ** 2 * coin.copies)
         alone = Instance((coin,), ())
-        inside = [y for y in ys if y < alone.total]
+        inside = [y for y in ys if y < alone.coin_total]
         found = _each(128, lambda y: closed_form(alone, y) or _short_tail(coin, y))(inside)
         return {y: Range(between.low, arb(1)) for y, between in found.items()}
 
@@ -85,12 +116,16 @@ class Steps:
             on_lattice += [partial(self._on_lattice, units, bits) for bits in (64, *self._precisions)]
         smoothed: list[Attempt] = []
         smoothed += [partial(self._smoothed, width) for width in widths(self._scene.sketch, y, wanted())]
-        for effort in sorted({min(effort, self._effort) for effort in _EFFORTS}):
+        for effort in self._efforts:
             yield from self._while_possible("lattice", on_lattice, effort)
             if cost < _WORTH * effort:
                 yield from self._listed()
                 cost = math.inf
             yield from self._while_possible("smoothed contour integral", smoothed, effort)
+
+    @property
+    def _efforts(self) -> list[float]:
+        return sorted({min(effort, self._effort) for effort in _EFFORTS})
 
     def _while_possible(self, name: str, pending: list[Attempt], effort: float) -> Iterator[tuple[str, Step]]:
         """Take steps off a list until one of them needs more than this effort."""
@@ -113,6 +148,18 @@ class Steps:
 
             yield "every atom", _each(bits, excess)
 
+    def _listed_with_noise(self) -> Iterator[tuple[str, Step]]:
+        """Every value of the coins with the closed form of the noise."""
+        for bits in (*self._precisions, _MORE_BITS * self._precisions[-1]):
+            made: list[noisy.Noisy] = []
+
+            def excess(y: Fraction, made: list[noisy.Noisy] = made) -> Range:
+                if not made:
+                    made.append(noisy.Noisy(self._instance, self._tell))
+                return made[0].excess(y)
+
+            yield "every atom with noise", _each(bits, excess)
+
     def _on_lattice(self, units: Lattice, bits: int, effort: float) -> Step:
         """Between two lattices, or on one."""
         below = self._fourier(Scene(units.low), units.low_span, bits, effort)
@@ -129,7 +176,7 @@ class Steps:
 
     def _fourier(self, scene: Scene, span: Fraction, bits: int, effort: float) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
-            total = scene.instance.total
+            total = scene.instance.coin_total
             found = {y: Range(arb(0), arb(0)) for y in ys if y >= total}
             for cluster in clusters(scene.sketch, [y for y in ys if y < total]):
                 found |= attempts.periodic(scene, span, cluster, bits, effort, self._tell)
@@ -138,10 +185,16 @@ class Steps:
         return step
 
     def _smoothed(self, width: float, effort: float) -> Step:
+        return self._clustered(lambda ys: attempts.smoothed(self._scene, ys, width, effort, self._tell))
+
+    def _unsmoothed(self, bits: int, effort: float) -> Step:
+        return self._clustered(lambda ys: attempts.unsmoothed(self._scene, ys, bits, effort, self._tell))
+
+    def _clustered(self, enclose: Step) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
             found: dict[Fraction, Range] = {}
             for cluster in clusters(self._scene.sketch, ys):
-                found |= attempts.smoothed(self._scene, cluster, width, effort, self._tell)
+                found |= enclose(cluster)
             return found
 
         return step

@@ -12,7 +12,7 @@ from flint import arb
 
 from optcomp.checker.balls import Exact
 from optcomp.checker.contour import Tell
-from optcomp.checker.document import Claim, Group, Mismatch, read
+from optcomp.checker.document import Claim, Group, Mismatch, Noise, read
 from optcomp.checker.instance import Instance
 from optcomp.checker.prove import End, decide
 from optcomp.errors import InvalidInput
@@ -42,22 +42,24 @@ class Verdict:
 def check(
     document: Mapping[str, object],
     groups: Sequence[Group] | None = None,
+    gaussians: Sequence[Noise] | None = None,
     *,
     effort: float = _EFFORT,
     tell: Tell | None = None,
 ) -> Verdict:
     """Re-prove the claim of a certificate in ball arithmetic, believing nothing that it says about how it was found.
 
-    `groups` are its mechanisms (ε, δ, copies), needed where the certificate holds only their digest.  `effort` is about
-    the number of seconds that one attempt may take; `tell` is called with what is being done and the share done.
+    `groups` are its mechanisms (ε, δ, copies), needed where the certificate holds only their digest; `gaussians`, if
+    given, are compared with its Gaussian mechanisms (μ, copies).  `effort` is about the number of seconds that one
+    attempt may take; `tell` is called with what is being done and the share done.
     """
     try:
-        claim = read(document, groups)
+        claim = read(document, groups, gaussians)
     except InvalidInput as error:
         return Verdict(False, "malformed", str(error))
     except Mismatch as error:
         return Verdict(False, "mismatch", str(error))
-    instance = Instance.of(claim.groups)
+    instance = Instance.of(claim.groups, claim.gaussians)
     bits = _bits(claim)
     ends = _ends(instance, claim, bits)
     decide(instance, [end for end in ends if end.holds is None and end.t > 0], bits, effort, tell or _ignore)
@@ -89,9 +91,13 @@ def _ends(instance: Instance, claim: Claim, bits: int) -> list[End]:
 
 
 def _epsilon_end(instance: Instance, side: Literal["lower", "upper"], end: Exact | None, t: arb) -> End:
-    """lower <= OptComp <= upper, where OptComp is the least y >= 0 with F(y) <= t, infinite if t < 0."""
+    """lower <= OptComp <= upper, where OptComp is the least y >= 0 with F(y) <= t, infinite if there is none.
+
+    There is none if t < 0, and if t = 0 with Gaussian noise, because F is then positive everywhere.
+    """
+    impossible = t < 0 or (t.is_zero() and instance.total == math.inf)
     if end is None:  # at most infinity is always true; at least infinity means that no y is possible
-        holds = True if side == "upper" or t < 0 else False if t >= 0 else None
+        holds = True if side == "upper" or impossible else False if t >= 0 else None
         return End(side, Fraction(0), t, holds, "infinity")
     y = Fraction(end)
     found = End(side, y, t)
@@ -99,12 +105,12 @@ def _epsilon_end(instance: Instance, side: Literal["lower", "upper"], end: Exact
         found.holds, found.how = True, "ε is not negative"
     elif y < 0:
         found.holds, found.how = False, "ε is not negative"
-    elif t < 0:
+    elif impossible:
         found.holds, found.how = side == "lower", "no ε is possible"
     elif t.is_zero() or (y >= instance.total and t > 0):
-        # F(y) = 0 exactly from the sum on; with t = 0 the least possible y is the sum
+        # without Gaussian noise F(y) = 0 exactly from the sum on; with t = 0 the least possible y is the sum
         at_sum = y <= instance.total if t.is_zero() else False
-        found.holds, found.how = at_sum if side == "lower" else y >= instance.total, "the sum of all ε"
+        found.holds, found.how = at_sum if side == "lower" else y >= instance.total, "the largest loss"
     return found
 
 
@@ -123,7 +129,7 @@ def _delta_end(instance: Instance, side: Literal["lower", "upper"], given: Exact
     elif side == "upper" and t < 0:
         found.holds, found.how = False, "the leaks alone"
     elif t.is_zero() or (nothing and t > 0):
-        found.holds, found.how = side == "upper" and nothing, "the sum of all ε"
+        found.holds, found.how = side == "upper" and nothing, "the largest loss"
     return found
 
 

@@ -1,4 +1,4 @@
-"""The commands `compose`, `compare`, `theorems`; from modules of their own `show`, `figures`, `verify` and `audit`."""
+"""The commands `compose`, `compare`, `theorems`; others, and the group `plan`, are from modules of their own."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand, Refuse
 from optcomp.cli.figures import figures
 from optcomp.cli.omissions import omitted, spelled
 from optcomp.cli.options import asked, gathered, wished
+from optcomp.cli.plan import plan_app
 from optcomp.cli.printing import console, print_json
 from optcomp.cli.progress import working
 from optcomp.cli.show import show
@@ -170,6 +171,7 @@ app.command(cls=ItemCommand)(show)
 app.command(cls=PlainCommand)(figures)
 app.command(cls=PlainCommand)(verify)
 app.command(cls=PlainCommand)(audit)
+app.add_typer(plan_app)
 
 
 def _write_json(path: Path, view: Mapping[str, object]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +18,8 @@ from optcomp.cli.mechanisms import Counts
 from optcomp.cli.options import gathered
 from optcomp.cli.progress import working
 from optcomp.composition.reading import read_any
+from optcomp.guarantees.noise import Gaussian
+from optcomp.guarantees.notions import GaussianDP
 from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.parts import Parts
 
@@ -28,7 +31,11 @@ NOT_PROVED = 1
 
 _Certificate = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="The certificate, a JSON file; - is standard input.", show_default=False),
+    typer.Argument(
+        metavar="FILE",
+        help="The certificate, or a release of a plan, a JSON file; - is standard input.",
+        show_default=False,
+    ),
 ]
 _From = Annotated[
     list[str] | None,
@@ -55,6 +62,8 @@ def verify(
     optcomp verify certificate.json
 
     optcomp verify certificate.json --from release.csv
+
+    optcomp verify plan.release.json
     """
     if certificate == "-" and "-" in (files or ()):
         raise Refused("--from: standard input can be read only once")
@@ -73,7 +82,17 @@ def _document(text: str) -> Mapping[str, object] | str:
         return f"line {error.lineno}: is not JSON: {error.msg}"
     except (ValueError, RecursionError):
         return "is not JSON that can be read"
+    if isinstance(document, dict) and document.get("format") == "optcomp-release":
+        return _of_release(document)
     return document if isinstance(document, dict) else "certificate: must be a JSON object"
+
+
+def _of_release(release: Mapping[str, object]) -> Mapping[str, object] | str:
+    """The certificate that a release of a plan holds."""
+    found = release.get("certificate")
+    if not isinstance(found, dict) or "format" not in found:
+        return "this release has no certificate: those are about (ε, δ) pairs and Gaussian noise only"
+    return found
 
 
 def _checked(document: Mapping[str, object] | str, files: list[str] | None, format: str | None) -> Verdict:
@@ -82,24 +101,61 @@ def _checked(document: Mapping[str, object] | str, files: list[str] | None, form
 
     if isinstance(document, str):
         return Verdict(False, "malformed", document)
-    groups: list[tuple[Exact, Exact, int]] | None = None
-    if files:
-        groups = [(eps, delta, copies) for eps, delta, copies in _pairs(gathered(None, files, format)).groups]
+    supplied = _supplied(gathered(None, files, format)) if files else None
     with working("verifying", follow=False) as tell:
-        verdict = check(document, groups, tell=tell)
-        if verdict.status == "mismatch" and groups:
-            doubles = [(float(eps), float(delta), copies) for eps, delta, copies in groups]
-            again = check(document, doubles, tell=tell)
+        if supplied is None:
+            return check(document, tell=tell)
+        verdict = check(document, supplied.groups, supplied.noise, tell=tell)
+        if verdict.status == "mismatch":
+            again = check(document, supplied.double_groups, supplied.double_noise, tell=tell)
             verdict = verdict if again.status == "mismatch" else again
     return verdict
 
 
-def _pairs(counts: Counts) -> Parts:
-    """Certificates are about (ε, δ) pairs only."""
+@dataclass(frozen=True)
+class _Supplied:
+    """The mechanisms of a file: (ε, δ) pairs, and Gaussian ones, which are compared only where it has any."""
+
+    pairs: Parts
+    gaussians: tuple[tuple[Gaussian | GaussianDP, int], ...] = ()
+
+    @property
+    def groups(self) -> list[tuple[Exact, Exact, int]]:
+        """ε, δ and copies as written."""
+        return [(eps, delta, copies) for eps, delta, copies in self.pairs.groups]
+
+    @property
+    def double_groups(self) -> list[tuple[Exact, Exact, int]]:
+        """ε, δ and copies as doubles."""
+        return [(float(eps), float(delta), copies) for eps, delta, copies in self.pairs.groups]
+
+    @property
+    def noise(self) -> list[tuple[Exact, int]] | None:
+        """μ and copies as written."""
+        return [(value.mu, copies) for value, copies in self.gaussians] or None
+
+    @property
+    def double_noise(self) -> list[tuple[Exact, int]] | None:
+        """μ and copies where the parameters are doubles."""
+        return [(_rounded(value).mu, copies) for value, copies in self.gaussians] or None
+
+
+def _rounded(value: Gaussian | GaussianDP) -> Gaussian | GaussianDP:
+    if isinstance(value, Gaussian):
+        return Gaussian(float(value.sigma), float(value.sensitivity))
+    return GaussianDP(float(value.mu))
+
+
+def _supplied(counts: Counts) -> _Supplied:
+    """Certificates are about (ε, δ) pairs and Gaussian noise only."""
     read = read_any(counts)
-    if isinstance(read, Mixture):
-        raise Refused(f"--from: a certificate is about (ε, δ) pairs only, got {written(read.others[0][0])!r}")
-    return read
+    if not isinstance(read, Mixture):
+        return _Supplied(read)
+    gaussians = tuple((value, copies) for value, copies in read.others if isinstance(value, Gaussian | GaussianDP))
+    if len(gaussians) < len(read.others):
+        other = next(value for value, _ in read.others if not isinstance(value, Gaussian | GaussianDP))
+        raise Refused(f"--from: a certificate is about (ε, δ) pairs and Gaussian noise only, got {written(other)!r}")
+    return _Supplied(read.pairs, gaussians)
 
 
 def _show(verdict: Verdict, name: str, as_json: bool) -> None:

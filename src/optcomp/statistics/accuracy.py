@@ -66,10 +66,14 @@ def _gaussian_tail(sigma: float, t: int) -> arb:
     if sigma > _SUMMED:
         start = ball(t) + (0.5 if t >= sigma else 0)
         return 2 * s * (arb.pi() / 2).sqrt() * (start / (s * arb(2).sqrt())).erfc() / whole
-    last = t + math.ceil(8 * sigma) + 8
-    terms = [(-(ball(place) ** 2) / (2 * s * s)).exp() for place in range(t + 1, last + 1)]
-    ratio = (-(2 * ball(last) + 1) / (2 * s * s)).exp()
-    return 2 * (sum(terms, arb(0)) + terms[-1] * ratio / (1 - ratio)) / whole
+    half = 1 / (2 * s * s)
+    term, ratio, falls = (-((t + 1) ** 2) * half).exp(), (-(2 * t + 3) * half).exp(), (-2 * half).exp()
+    summed = term
+    for _ in range(math.ceil(8 * sigma) + 8):
+        term *= ratio
+        ratio *= falls
+        summed += term
+    return 2 * (summed + term * ratio / (1 - ratio)) / whole
 
 
 def _least(enough: Callable[[int], bool], guess: int) -> int:

@@ -90,9 +90,10 @@ class Question:
 
     def scales(self, table: Declared) -> tuple[float, ...]:
         """The scale of the noise of each part, in its units: Laplace scale, σ, or the scale of the scores."""
-        return tuple(self._scale(part) for part in self.statistic.parts(table))
+        return tuple(self.scale(part) for part in self.statistic.parts(table))
 
-    def _scale(self, part: Part) -> float:
+    def scale(self, part: Part) -> float:
+        """The scale of the noise of one part."""
         asked = "rho" if self.epsilon is None else "epsilon"
         if self.mechanism == "gaussian":
             return gaussian_sigma(part.l2_squared, self._whole_rho() * part.share, asked)

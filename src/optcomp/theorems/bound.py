@@ -142,20 +142,19 @@ def upper_bound(
 
 
 MOST_INLINE = 1000
-"""A certificate lists up to this many groups; of more it holds a digest."""
+"""A certificate lists up to this many groups; of more it holds a digest, and more different μ it refuses."""
 
 
 def certificate(bound: Bound) -> dict[str, object]:
-    """What is claimed, about which mechanisms, and by which choices."""
-    parts = bound.parts
-    if parts is None:
+    """What is claimed, about which mechanisms, and by which choices; of version 2 if there is Gaussian noise."""
+    known = bound.parts
+    if known is None:
         raise InvalidInput("bound", bound, "knows nothing of its mechanisms; take the answer of compose")
-    if not isinstance(parts, Parts):
-        raise InvalidInput("bound", bound, "is about more than (ε, δ) pairs, and certificates cover only those")
+    parts, gaussians = (known, []) if isinstance(known, Parts) else (known.pairs, _gaussians(bound, known))
     groups = parts.groups
     document: dict[str, object] = {
         "format": "optcomp-certificate",
-        "version": 1,
+        "version": 2 if gaussians else 1,
         "quantity": bound.quantity,
         "given": _text(Fraction(bound.given)),
         "lower": _finite(bound.lower),
@@ -168,9 +167,27 @@ def certificate(bound: Bound) -> dict[str, object]:
         else {"digest": digest(parts), "groups": len(groups)},
         "parameters": dict(bound.choices),
     }
+    if gaussians:
+        document["gaussians"] = gaussians
     if bound.enclosure is not None:
         document["enclosure"] = [_text(end) for end in bound.enclosure]
     return document
+
+
+def _gaussians(bound: Bound, mixture: Mixture) -> list[list[object]]:
+    """[μ, copies] for each different μ, the largest first, if there is nothing else beyond pairs."""
+    if mixture.notions or len(mixture.gaussian) < len(mixture.mechanisms):
+        raise InvalidInput(
+            "bound", bound, "is about more than (ε, δ) pairs and Gaussian noise, and certificates cover only those"
+        )
+    counts: dict[Exact, int] = {}
+    for mu, copies in mixture.gaussian:
+        counts[mu] = counts.get(mu, 0) + copies
+    if len(counts) > MOST_INLINE:
+        reason = f"has Gaussian noise of {len(counts)} different μ, and a certificate lists at most {MOST_INLINE}"
+        raise InvalidInput("bound", bound, reason)
+    ordered = sorted(counts.items(), reverse=True)
+    return [[mu if isinstance(mu, float) else _text(mu), copies] for mu, copies in ordered]
 
 
 def digest(parts: Parts) -> str:

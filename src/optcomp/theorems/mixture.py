@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
 
-from flint import arb
+from flint import arb, ctx
 
 from optcomp.guarantees.mechanism import Mechanism
 from optcomp.guarantees.noise import Gaussian
@@ -76,8 +76,15 @@ class Mixture:
         return len(self.gaussian) == len(self.mechanisms) and not self.pairs.kinds and not self.notions
 
     def squared_mu(self) -> arb:
-        """Σμ² of the Gaussian mechanisms."""
-        return sum((count * ball(mu) ** 2 for mu, count in self.gaussian), arb(0))
+        """Σμ² of the Gaussian mechanisms, summed once for each precision."""
+        known = self._squared_mu
+        if ctx.prec not in known:
+            known[ctx.prec] = sum((count * ball(mu) ** 2 for mu, count in self.gaussian), arb(0))
+        return known[ctx.prec]
+
+    @cached_property
+    def _squared_mu(self) -> dict[int, arb]:
+        return {}
 
     def laws(self, direction: int, rounding: int) -> Laws:
         """All losses but those of notions, in one direction; coins that are not floats rounded in a direction."""

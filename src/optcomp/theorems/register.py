@@ -355,6 +355,23 @@ _RECORDS = (
         hypotheses="Linear questions, chosen on the way, with weights in [0, 1]; all parameters are fixed first.",
         source=("Hardt, Rothblum, A Multiplicative Weights Mechanism for Privacy-Preserving Data Analysis, FOCS 2010"),
     ),
+    Theorem(
+        id="BBG18",
+        name="secrecy of the sample",
+        statement=(
+            "An (ε, δ)-DP mechanism on n of N people, drawn without replacement and kept secret, is "
+            "(log(1 + γ(e^ε − 1)), γδ)-DP for the whole population, γ = n/N."
+        ),
+        hypotheses=(
+            "A simple random sample of fixed size that nobody is told; neighbours, in sample and population, exchange "
+            "one person. All that is ever released about the sample is one mechanism."
+        ),
+        source=(
+            "Balle, Barthe, Gaboardi, Privacy Amplification by Subsampling: Tight Analyses via Couplings and "
+            "Divergences, NeurIPS 2018, Theorem 9"
+        ),
+        interaction="sequential",
+    ),
 )
 
 _BY_ID = {name.lower(): record for record in _RECORDS for name in (record.id, *record.aliases)}

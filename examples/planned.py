@@ -1,0 +1,39 @@
+"""A survey planned and released: errors before anything is spent, one release, and the same release when asked again.
+
+Run by `make demo`, or by itself: `python examples/planned.py`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from optcomp.interactive.release import release_plan
+from optcomp.planner import make_plan, read_file
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Plan, release, and try to release once more."""
+    document = read_file(HERE / "plan.yaml")
+    plan = make_plan(document)
+    print("examples/plan.yaml: eight statistics of the survey within (ε, δ) = (1, 1e-6).\n")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "plan.release.json"
+        released, _ = release_plan(document, HERE / "people.parquet", target)
+        again, fresh = release_plan(document, HERE / "people.parquet", target)
+        print(f"  {'statistic':<38} {'planned ±':>10} {'by sums ±':>10}   released")
+        for line, entry in zip(plan.lines, released["statistics"], strict=True):
+            sums, value = plan.naive[line.wish.name], entry.get("value")
+            shown = f"{len(entry['cells'])} cells" if value is None else f"{value:,.6g}"
+            print(f"  {line.wish.statistic!s:<38} {line.error:>10.4g} {sums:>10.4g}   {shown}")
+        total = released["guarantee"]["total"]["epsilon"]
+        print(f"\n  {plan.verdict()}")
+        same = again["statistics"] == released["statistics"] and not fresh
+        outcome = "the same release, nothing spent" if same else "FAILED"
+        print(f"  The total is ε = {total}, proved.  Asked again: {outcome}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+"""What a split of the budget costs in all, and how the total moves with each part.
+
+A split gives every statistic its ε, or its ρ for Gaussian noise.  Laplace noise and choices count by their ε.  Gaussian
+noise counts by its own loss: that of continuous noise (`optcomp.planner.continuous`), with variance σ² - τ², which is
+quick and can be certified; where σ is so small that τ² matters, that of the discrete noise itself if one person changes
+one number only; by its ρ where σ is too small for vectors.
+
+An *amount* is ε, or √(2ρ) for Gaussian noise.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from optcomp.composition import compose
+from optcomp.errors import InvalidInput, PrecisionNotReached
+from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian, PureDP
+from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.blocked import Floats
+from optcomp.numerics.contour.gradient import MOST_DENSE, Terms, optimum
+from optcomp.numerics.exact import Exact
+from optcomp.planner.continuous import as_continuous, log_of, smoothing
+from optcomp.planner.errors import ErrorModel
+from optcomp.statistics import Part
+from optcomp.theorems import Bound
+
+RTOL = 1e-7
+"""The relative width of a certified total: below what a plan promises, and ten times quicker than the default."""
+_BITS = 96
+_MOST_SHIFT, _LEAST_SIGMA, _SMALL_SIGMA = 1000, 0.1, 12.0
+_TIMES_TAU = 8
+_MOST_SQUARE = 1e11
+"""Beyond, σ²/Δ² is too large for a guarantee of Gaussian noise."""
+_LEAST_RHO = Fraction(1, 10**12)
+_MOST_OWN = 40
+"""Up to so many different losses of discrete noise are composed one by one: a millisecond or two for each."""
+_MANY = 24
+"""From so many different ε on a bracket is found faster than the exact answer."""
+Guarantee = PureDP | ApproxDP | DiscreteGaussian | Gaussian | ZCDP
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one statistic spends: its model and its budget."""
+
+    model: ErrorModel
+    budget: Fraction
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether the budget is a ρ."""
+        return self.model.mechanism == "gaussian"
+
+    @property
+    def error(self) -> float:
+        """The error of the statistic."""
+        return self.model.error(self.budget)
+
+    @property
+    def amount(self) -> float:
+        """ε, or √(2ρ) for Gaussian noise."""
+        return math.sqrt(2 * self.budget) if self.gaussian else float(self.budget)
+
+    @cached_property
+    def scales(self) -> tuple[float, ...]:
+        """Of the noise of its parts, as they will be drawn."""
+        question = self.model.question(self.budget)
+        return tuple(question.scale(part) for part in self.model.parts)
+
+    @property
+    def own(self) -> list[tuple[float, int]]:
+        """The σ and changes of its parts that may count by the loss of discrete noise."""
+        if not self.gaussian:
+            return []
+        pairs = zip(self.model.parts, self.scales, strict=True)
+        return [(sigma, part.l1) for part, sigma in pairs if _by_itself(part, sigma)]
+
+    def guarantees(self, delta: Exact, *, own: bool = True) -> list[Guarantee]:
+        """The guarantees of its parts, as they will be drawn, for a total at δ; `own`: small σ by their own loss."""
+        if not self.gaussian:
+            return [PureDP(self.budget * part.share) for part in self.model.parts]
+        found: list[Guarantee] = []
+        for part, sigma in zip(self.model.parts, self.scales, strict=True):
+            tau_squared = smoothing(delta, len(part.cells))
+            large = _TIMES_TAU * float(tau_squared) < sigma * sigma < _MOST_SQUARE * part.l2_squared
+            if _by_itself(part, sigma) and (own or not large):
+                found.append(DiscreteGaussian(sigma, part.l1))
+            elif large:
+                found += as_continuous(sigma, part.l2_squared, len(part.cells), tau_squared)
+            else:
+                found.append(ZCDP(max(self.budget * part.share, _LEAST_RHO)))
+        return found
+
+
+def _by_itself(part: Part, sigma: float) -> bool:
+    """Whether one person changes one number only, and σ is small enough for that to matter."""
+    if not _LEAST_SIGMA <= sigma <= _SMALL_SIGMA or part.l1 > _MOST_SHIFT:
+        return False
+    return part.l1**2 == part.l2_squared and (len(part.cells) == 1 or part.l1 == 1)
+
+
+class Load:
+    """All that costs something: groups of statistics with a common amount, what is held, and what is kept for later."""
+
+    def __init__(
+        self,
+        groups: Sequence[tuple[ErrorModel, int]],
+        held: Sequence[Spending] = (),
+        extra: Sequence[PureDP] = (),
+    ) -> None:
+        self.groups, self.held, self.extra = tuple(groups), tuple(held), tuple(extra)
+        self._at: dict[Exact, Terms] = {}
+        coins: list[tuple[int, float]] = []
+        noise: list[tuple[int, float]] = []
+        fixed, variance = [float(value.epsilon) for value in extra], 0.0
+        for place, (model, _) in enumerate(groups):
+            if model.mechanism == "gaussian":
+                noise.append((place, 1.0))
+            else:
+                coins += [(place, float(part.share)) for part in model.parts]
+        for spending in held:
+            if spending.gaussian:
+                variance += spending.amount**2
+            else:
+                fixed += [spending.amount * float(part.share) for part in spending.model.parts]
+        self.terms = Terms(
+            np.array([float(copies) for _, copies in groups]),
+            np.array([place for place, _ in coins], dtype=np.intp),
+            np.array([rate for _, rate in coins], dtype=np.float64),
+            np.array([place for place, _ in noise], dtype=np.intp),
+            np.array([rate for _, rate in noise], dtype=np.float64),
+            np.array(fixed, dtype=np.float64),
+            variance,
+        )
+
+    def at(self, delta: Exact) -> Terms:
+        """The terms for a total at δ: what is held counts as continuous noise too."""
+        if delta not in self._at:
+            squares = (_worth(held.model, held.amount, delta)[0] ** 2 for held in self.held if held.gaussian)
+            self._at[delta] = replace(self.terms, fixed_variance=sum(squares))
+        return self._at[delta]
+
+    def worth(self, amounts: Floats, delta: Exact) -> tuple[Floats, Floats, Floats]:
+        """What amounts are worth as continuous noise, √Σμ² of the parts; coins themselves.  With two derivatives."""
+        found, first, second = amounts.copy(), np.ones(amounts.size), np.zeros(amounts.size)
+        for place in self.terms.noise_of.tolist():
+            found[place], first[place], second[place] = _worth(self.groups[place][0], amounts[place], delta)
+        return found, first, second
+
+    @property
+    def pure(self) -> bool:
+        """Whether there is no Gaussian noise."""
+        return not self.terms.noise_of.size and not self.terms.fixed_variance
+
+
+def _worth(model: ErrorModel, amount: float, delta: Exact) -> tuple[float, float, float]:
+    """√v with v = Σ u/(1 - tu), u = share·amount² = Δ²/σ² and t = τ²/Δ² where the part counts as continuous noise."""
+    v = slope = bend = 0.0
+    for part in model.parts:
+        share, square = float(part.share), float(part.share) * amount * amount
+        tau_squared = float(smoothing(delta, len(part.cells)))
+        sigma = math.sqrt(part.l2_squared / square)
+        plain = _by_itself(part, sigma) or sigma * sigma <= _TIMES_TAU * tau_squared
+        t = 0.0 if plain else tau_squared / part.l2_squared
+        left, turn = 1 - t * square, 2 * share * amount
+        v += square / left
+        slope += turn / left**2
+        bend += 2 * share / left**2 + 2 * t * turn**2 / left**3
+    root = math.sqrt(v)
+    return root, slope / (2 * root), bend / (2 * root) - slope**2 / (4 * root**3)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """About log(total/limit) at some amounts, and its derivatives."""
+
+    gap: float
+    slopes: Floats
+    curves: Floats | None
+    """A matrix; for many amounts only a diagonal, without what is of low rank."""
+
+
+class Budget(ABC):
+    """What may be spent in all."""
+
+    @property
+    @abstractmethod
+    def limit(self) -> Exact:
+        """What the total may come to."""
+
+    @abstractmethod
+    def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
+        """The upper side of the total, in the currency of the budget, for the noise as it will be drawn."""
+
+    @abstractmethod
+    def near(self, load: Load, amounts: Floats, blur: float, *, second: bool = False) -> Near:
+        """About how far beyond the budget: for searching, never for claims."""
+
+
+@dataclass(frozen=True)
+class PairBudget(Budget):
+    """(ε, δ), under optimal composition or another theorem for comparison."""
+
+    epsilon: Exact
+    delta: Exact
+    method: str = "auto"
+
+    @property
+    def limit(self) -> Exact:
+        """ε."""
+        return self.epsilon
+
+    @property
+    def sums(self) -> bool:
+        """Whether ε simply adds up."""
+        return self.method == "basic" or not self.delta
+
+    def bound(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> Bound:
+        """The certified total; its upper side is no larger than `total`, so that what fits by one fits by both."""
+        found = self._composed(self._counted(spendings, extra))
+        return replace(found, upper=min(found.upper, self.total(spendings, extra)))
+
+    def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
+        """The upper side of the optimal ε; every ε_i rounded up to a float, which is quicker to compose."""
+        counted: Counter[Any] = Counter()
+        for value, copies in self._counted(spendings, extra).items():
+            counted[PureDP(_up(Fraction(value.epsilon))) if isinstance(value, PureDP) else value] += copies
+        return self._composed(counted).upper
+
+    def _counted(self, spendings: Sequence[Spending], extra: Sequence[PureDP]) -> Counter[Any]:
+        alike: dict[Any, list[Spending]] = {}
+        for each in spendings:
+            alike.setdefault((each.model.likeness, each.budget), []).append(each)
+        own = len({pair for group in alike.values() for pair in group[0].own}) <= _MOST_OWN
+        counted: Counter[Any] = Counter(extra)
+        for group in alike.values():
+            for value in group[0].guarantees(self.delta, own=own):
+                counted[value] += len(group)
+        return counted
+
+    def _composed(self, counted: Counter[Any]) -> Bound:
+        pure = all(isinstance(value, PureDP) for value in counted)
+        if self.method != "auto":
+            if not pure:
+                raise InvalidInput("method", self.method, "compares plans of Laplace noise only")
+            return compose(counted, delta=self.delta, method=self.method)
+        method = "certified" if pure and len(counted) >= _MANY and self.delta else "auto"
+        try:
+            return compose(counted, delta=self.delta, method=method, rtol=RTOL)
+        except PrecisionNotReached as wide:
+            return cast(Bound, wide.bound)
+
+    def near(self, load: Load, amounts: Floats, blur: float, *, second: bool = False) -> Near:
+        """By the engine's integrals; noise that counts by its ρ is taken for Gaussian noise of that ρ."""
+        terms, limit = load.terms, float(self.epsilon)
+        if self.sums:
+            rates = terms.copies * np.bincount(terms.coin_of, terms.coin_rate, terms.size)
+            total = float(rates @ amounts + terms.fixed_coins.sum())
+            return _relative(total, limit, rates, _matrix(np.zeros(terms.size)) if second else None)
+        found = optimum(terms, amounts, log_of(self.delta), blur, start=limit, second=second)
+        return _relative(found.y, limit, found.slopes, found.curves)
+
+
+@dataclass(frozen=True)
+class RhoBudget(Budget):
+    """ρ of zero-concentrated privacy: a sum, ε²/2 for Laplace noise and ε²/8 for choices."""
+
+    rho: Exact
+
+    @property
+    def limit(self) -> Exact:
+        """ρ."""
+        return self.rho
+
+    def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
+        """Σρ_i, rounded up."""
+        own = sum((Fraction(value.epsilon) ** 2 / 2 for value in extra), Fraction(0))
+        whole = sum((_rho(each.model) * each.budget ** (1 if each.gaussian else 2) for each in spendings), own)
+        with precision(_BITS):
+            return float_up(ball(whole))
+
+    def near(self, load: Load, amounts: Floats, blur: float, *, second: bool = False) -> Near:
+        """Σρ_i, in floats."""
+        halves = [float(_rho(model)) / (2 if model.mechanism == "gaussian" else 1) for model, _ in load.groups]
+        rates = load.terms.copies * np.array(halves)
+        fixed = self.total(load.held, load.extra)
+        total = float(rates @ amounts**2) + fixed
+        return _relative(total, float(self.rho), 2 * rates * amounts, _matrix(2 * rates) if second else None)
+
+
+def _rho(model: ErrorModel) -> Fraction:
+    """ρ at a budget of 1: of ρ itself, or of ε, where it grows like ε²."""
+    if model.mechanism == "gaussian":
+        return Fraction(1)
+    over = 8 if model.mechanism == "exponential" else 2
+    return sum((part.share**2 / over for part in model.parts), Fraction(0))
+
+
+def _relative(total: float, limit: float, slopes: Floats, curves: Floats | None) -> Near:
+    """The derivatives of a logarithm."""
+    relative = slopes / max(total, 1e-300)
+    if curves is not None:
+        curves = curves / total - (np.outer(relative, relative) if curves.ndim == 2 else 0.0)
+    return Near(math.log(max(total / limit, 1e-300)), relative, curves)
+
+
+def _matrix(diagonal: Floats) -> Floats:
+    return np.diag(diagonal) if diagonal.size <= MOST_DENSE else diagonal
+
+
+def _up(value: Fraction) -> float:
+    near = float(value)
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)

@@ -1,0 +1,266 @@
+"""From a document to an allocation: which noise for which statistic, what is held, and the split for sums beside it.
+
+Where the noise is left open, all such statistics are tried with Laplace and with Gaussian noise, in floats, and with
+Gaussian noise but for those held; then single statistics are tried the other way round.  Only the winner is certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from optcomp.errors import InvalidInput
+from optcomp.guarantees import ZCDP, ApproxDP, PureDP
+from optcomp.numerics.exact import Exact
+from optcomp.planner.allocate import Allocation, Found, Item, Objective, search
+from optcomp.planner.budgets import Budget, PairBudget, RhoBudget
+from optcomp.planner.document import Document, Wish, at
+from optcomp.planner.errors import ErrorModel
+from optcomp.statistics import CDF, Mean, Quantiles, Sum, Variance
+from optcomp.statistics.domains import Numbers
+from optcomp.statistics.statistic import Mechanism
+
+Choice = dict[str, Mechanism]
+_MOST_TRIES = 8
+_BETTER = 1 - 1e-6
+_PROMISING = 0.98
+_UNLIMITED = 10**6
+_BELOW = 1 - 1e-9
+_MANY, _FAR = 30, 1.5
+"""Among so many statistics, what was so many times worse before an edit is not tried again."""
+
+
+class Choosing:
+    """One document, with the budget for the data at hand and perhaps what a plan for nearly the same one chose."""
+
+    def __init__(
+        self,
+        document: Document,
+        inside: ApproxDP | ZCDP,
+        start: Mapping[str, tuple[Mechanism, float]] | None = None,
+        before: Choosing | None = None,
+    ) -> None:
+        self.document, self.inside, self.start = document, inside, dict(start or {})
+        self.wishes = document.wishes
+        self.reserve = None
+        if document.reserve and isinstance(inside, ApproxDP):
+            self.reserve = PureDP(Fraction(inside.epsilon) * document.reserve)
+        self.extra = () if self.reserve is None else (self.reserve,)
+        self._known: dict[tuple[Wish, Mechanism], Item] = {}
+        if before is not None and _about(before.document) == _about(document):
+            same = set(document.wishes)
+            self._known.update({key: item for key, item in before._known.items() if key[0] in same})
+        self._values: dict[str, float] = {} if before is None else dict(before._values)
+        """What the ways to choose noise came to, now or when they were last tried."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether all errors are given and the least budget is asked for."""
+        return self.document.objective == "wanted"
+
+    def budget(self, method: str = "auto") -> Budget:
+        """What all statistics may cost together."""
+        if isinstance(self.inside, ZCDP):
+            return RhoBudget(Fraction(self.inside.rho) * (1 - self.document.reserve))
+        limit: Exact = _UNLIMITED if self.wanted else self.inside.epsilon
+        return PairBudget(limit, self.inside.delta, method if self.inside.delta else "basic")
+
+    def best(self) -> Allocation:
+        """The best allocation that was found, certified."""
+        refused: InvalidInput | None = None
+        for start in self._starts():
+            found = start
+            for _ in range(2):
+                better = self._one_by_one(found)
+                if better is found:
+                    break
+                found = better
+            try:
+                return found.sure()
+            except InvalidInput as error:  # noise that cannot be drawn
+                refused = refused or error
+        assert refused is not None
+        raise refused
+
+    def _starts(self) -> list[Found]:
+        """The ways to choose noise, the best first; what cannot be held in one way may be in another."""
+        refused: InvalidInput | None = None
+        found: list[Found] = []
+        for name, choice in self._choices().items():
+            try:
+                found.append(self._searched(self.items(choice)))
+            except InvalidInput as error:
+                refused = refused or error
+            else:
+                self._values[name] = found[-1].value
+        if not found:
+            assert refused is not None
+            raise refused
+        return sorted(found, key=lambda each: each.value)
+
+    def _one_by_one(self, found: Found) -> Found:
+        """Statistics that are alike, the other way round, while that is better."""
+        amounts, tries = self._amounts(found), 0
+        for group in self._open_groups(found, amounts):
+            if tries >= _MOST_TRIES:
+                break
+            turned = {place: self._other(place, found) for place in group}
+            if not any(self._promising(found, place, amounts[place], other) for place, other in turned.items()):
+                continue
+            tries += 1
+            items = [turned.get(place, item) for place, item in enumerate(found.search.items)]
+            try:
+                other = self._searched(items, {item.name: amounts[place] for place, item in enumerate(items)})
+            except InvalidInput:
+                continue
+            if other.value < _BETTER * found.value:
+                found, amounts = other, self._amounts(other)
+        return found
+
+    def _promising(self, found: Found, place: int, amount: float, other: Item) -> bool:
+        """Whether the error with the other noise is smaller at the same amount; holds may be cheaper either way."""
+        return other.held is not None or other.smooth(amount) < _PROMISING * found.search.items[place].smooth(amount)
+
+    def _open_groups(self, found: Found, amounts: list[float]) -> list[list[int]]:
+        """Where statistics are whose noise is open, those alike together, the most expensive first."""
+        if isinstance(self.inside, ApproxDP) and not self.inside.delta:
+            return []
+        groups: dict[Any, list[int]] = {}
+        for place, (wish, item) in enumerate(zip(self.wishes, found.search.items, strict=True)):
+            if wish.mechanism == "auto" and wish.epsilon is None and len(wish.statistic.mechanisms) > 1:
+                groups.setdefault((item.model.likeness, item.weight, item.size, item.held), []).append(place)
+        return sorted(groups.values(), key=lambda places: -max(amounts[place] for place in places))
+
+    def _amounts(self, found: Found) -> list[float]:
+        """Of all statistics, in their order."""
+        return [each.amount for each in found.search.spendings(found.amounts)]
+
+    def _other(self, place: int, found: Found) -> Item:
+        gaussian = found.search.items[place].model.mechanism == "gaussian"
+        return self._item(self.wishes[place], "laplace" if gaussian else "gaussian")
+
+    def _searched(self, items: list[Item], start: Mapping[str, float] | None = None) -> Found:
+        """In floats; statistics that stay as they are get what they would get if nothing were held."""
+        if any(wish.hold for wish in self.wishes):
+            items = self._kept(items)
+        if self.wanted:
+            missing = [item.name for item in items if item.held is None]
+            if missing:
+                raise InvalidInput("objective", "wanted", f"needs an error for each of {', '.join(missing)}")
+        near = start or {name: amount for name, (_, amount) in self.start.items()}
+        objective: Objective = "scale" if self.wanted else self.document.objective
+        return search(items, self.budget(), objective, self.extra, near)
+
+    def _kept(self, items: list[Item]) -> list[Item]:
+        """Statistics to be left as they are, held."""
+        free = [replace(item, held=None) for item in items]
+        budget = self.budget()
+        if isinstance(budget, PairBudget) and isinstance(self.inside, ApproxDP):
+            budget = replace(budget, epsilon=self.inside.epsilon)
+        objective: Objective = "squares" if self.wanted else self.document.objective
+        alone = search(free, budget, objective, self.extra).sure()
+        return [
+            replace(item, held=each.budget) if wish.hold and item.held is None else item
+            for wish, item, each in zip(self.wishes, items, alone.spendings, strict=True)
+        ]
+
+    def _choices(self) -> dict[str, Choice]:
+        """The noise of all statistics: as asked for, and in several ways where it is left open."""
+        if isinstance(self.inside, ApproxDP) and not self.inside.delta:
+            return {"laplace": self._choice("laplace", "laplace")}
+        ways: dict[str, tuple[Mechanism, Mechanism]] = {
+            "laplace": ("laplace", "laplace"),
+            "gaussian": ("gaussian", "gaussian"),
+            "held laplace": ("laplace", "gaussian"),
+        }
+        found: dict[str, Choice] = {}
+        for name, (held, free) in ways.items():
+            choice = self._choice(held, free)
+            if choice not in found.values():
+                found[name] = choice
+        return {name: choice for name, choice in found.items() if not self._hopeless(name)}
+
+    def _choice(self, held: Mechanism, free: Mechanism) -> Choice:
+        possible = isinstance(self.inside, ZCDP) or self.inside.delta > 0
+        chosen: Choice = {}
+        for wish in self.wishes:
+            liked = free if wish.error is None and not wish.hold else held
+            if wish.mechanism != "auto":
+                chosen[wish.name] = _as_asked(wish, possible)
+            else:
+                fits = liked in wish.statistic.mechanisms and wish.epsilon is None
+                chosen[wish.name] = liked if fits else wish.statistic.mechanisms[0]
+        return chosen
+
+    def _hopeless(self, name: str) -> bool:
+        """Whether this way was far from the best before, and the plan is so large that an edit is a small change."""
+        values = self._values
+        return len(self.wishes) >= _MANY and name in values and values[name] > _FAR * min(values.values())
+
+    def items(self, choice: Choice) -> list[Item]:
+        """All statistics, with this noise."""
+        return [self._item(wish, choice[wish.name]) for wish in self.wishes]
+
+    def _item(self, wish: Wish, mechanism: Mechanism) -> Item:
+        if (wish, mechanism) not in self._known:
+            self._known[wish, mechanism] = item_of(self.document, wish, mechanism)
+        return self._known[wish, mechanism]
+
+    def naive(self) -> dict[str, float]:
+        """Errors by basic composition with Laplace noise and choices; nothing if that is not to be had."""
+        if not isinstance(self.inside, ApproxDP) or self.wanted:
+            return {}
+        choice: Choice = {
+            wish.name: "laplace" if "laplace" in wish.statistic.mechanisms else wish.statistic.mechanisms[0]
+            for wish in self.wishes
+        }
+        try:
+            found = search(self.items(choice), self.budget("basic"), self.document.objective, self.extra)
+        except InvalidInput:  # the holds alone are more than sums allow
+            return {}
+        spendings = found.search.spendings(_BELOW * found.amounts)
+        return {item.name: each.error for item, each in zip(found.search.items, spendings, strict=True)}
+
+
+def _about(document: Document) -> tuple[Any, ...]:
+    """What errors depend on but for the statistics."""
+    table = document.table
+    return table.columns, table.person, table.contribution, table.neighbours, document.rows, document.confidence
+
+
+def _as_asked(wish: Wish, possible: bool) -> Mechanism:
+    assert wish.mechanism != "auto"
+    place = f"statistics.{wish.name}.mechanism"
+    if wish.mechanism not in wish.statistic.mechanisms:
+        raise InvalidInput(place, wish.mechanism, f"must be one of {', '.join(wish.statistic.mechanisms)}")
+    if wish.mechanism == "gaussian" and not possible:
+        raise InvalidInput(place, wish.mechanism, "needs budget.delta, or budget.rho instead")
+    return wish.mechanism
+
+
+def item_of(document: Document, wish: Wish, mechanism: Mechanism) -> Item:
+    """A statistic with its noise, its size, and what it is held at."""
+    with at("data"):
+        model = ErrorModel(wish.statistic, document.table, mechanism, wish.rows or document.rows, document.confidence)
+    size = wish.size or _size(wish, document)
+    held = wish.epsilon
+    if wish.error is not None:
+        with at(f"statistics.{wish.name}"):
+            held = model.budget_for(wish.error)
+    return Item(wish.name, model, float(wish.weight), size, held)
+
+
+def _size(wish: Wish, document: Document) -> float:
+    """What an error is relative to: rows for counts, the range for values."""
+    statistic, rows = wish.statistic, float(wish.rows or document.rows or 1)
+    if isinstance(statistic, CDF):
+        return 1.0
+    if not isinstance(statistic, Sum | Mean | Variance | Quantiles):
+        return rows
+    domain: Numbers = document.table.domain(statistic.column, Numbers)
+    width = float(domain.high - domain.low)
+    if isinstance(statistic, Sum):
+        return rows * float(max(abs(domain.low), abs(domain.high)))
+    return width**2 / 4 if isinstance(statistic, Variance) else width

@@ -1,0 +1,410 @@
+"""A plan as people write it: a YAML or JSON document about data, budget and statistics, read strictly.
+
+    plan: 1
+    data: {rows: 60000, person: person, rows_per_person: 2}
+    columns:
+      age: {integers: [16, 100]}
+      region: {categories: [north, south]}
+    budget: {epsilon: 1, delta: 1e-6}
+    statistics:
+      mean_age: {mean: age}
+      regions: {histogram: region, weight: 2}
+
+Every entry is known or refused; an error names the place in the document.  Nothing here looks at data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import ibis
+
+from optcomp.errors import InvalidInput
+from optcomp.guarantees import ZCDP, ApproxDP
+from optcomp.numerics.exact import Exact, exact
+from optcomp.planner.allocate import Objective
+from optcomp.planner.source import load
+from optcomp.statistics import (
+    CDF,
+    Categories,
+    Contingency,
+    Count,
+    Declared,
+    Domain,
+    Histogram,
+    Integers,
+    Mean,
+    Median,
+    Quantiles,
+    Reals,
+    Statistic,
+    Sum,
+    Variance,
+)
+from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.domains import OTHER
+from optcomp.statistics.predicates import columns_of, condition
+from optcomp.statistics.table import Neighbours
+
+VERSION = 1
+Choice = Literal["auto", "laplace", "gaussian", "exponential"]
+MOST_NUMBER = 10**100
+MOST_ROWS = 10**15
+LEAST_WEIGHT = Fraction(1, 10**6)
+LEAST_TOTAL, MOST_TOTAL = Fraction(1, 10**6), 10**4
+HARM = {
+    "low": ("1", "1e-5"),
+    "moderate": ("0.5", "1e-6"),
+    "high": ("0.25", "1e-7"),
+    "extreme": ("0.05", "1e-9"),
+}
+"""Suggestions of (ε, δ) by the harm that disclosure could do; nothing proves them right for a data set."""
+_ABOUT: dict[str, tuple[type, Any]] = {
+    "person": (str, None),
+    "rows_per_person": (int, 1),
+    "groups_per_person": (int, None),
+    "rows_per_group": (int, None),
+    "name": (str, "table"),
+}
+KINDS = ("count", "sum", "mean", "variance", "histogram", "contingency", "cdf", "quantiles", "median")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One statistic of a plan, as it was asked for."""
+
+    name: str
+    statistic: Statistic
+    mechanism: Choice = "auto"
+    weight: Fraction = Fraction(1)
+    epsilon: Fraction | None = None
+    """Held at this ε."""
+    error: float | None = None
+    """Held at this error."""
+    size: float | None = None
+    """What errors are relative to; by default the number of rows, or the range of the column."""
+    hold: bool = False
+    """Held at the budget that an allocation without holds gives it."""
+    rows: int | None = None
+    """How many rows satisfy its condition, about; those of the table unless told."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A plan, read."""
+
+    table: Declared
+    rows: int | None
+    rows_public: bool
+    population: int | None
+    budget: ApproxDP | ZCDP
+    confidence: float
+    reserve: Fraction
+    objective: Objective
+    wishes: tuple[Wish, ...]
+    source: Mapping[str, Any]
+    """The document itself."""
+
+
+def read_file(path: Path) -> Document:
+    """A plan from a YAML or JSON file."""
+    return read(load(path))
+
+
+def read(document: object) -> Document:
+    """A plan from nested dictionaries."""
+    top = Entries(document, "plan")
+    version = top.take("plan", int)
+    if version != VERSION:
+        raise InvalidInput("plan", version, f"must be {VERSION}, the version of the format")
+    data = Entries(top.take("data", Mapping, {}), "data")
+    rows = data.take("rows", int, None)
+    if rows is not None and not 1 <= rows <= MOST_ROWS:
+        raise InvalidInput("data.rows", rows, f"must lie between 1 and {MOST_ROWS:g}")
+    public = data.take("rows_public", bool, False)
+    population = data.take("population", int, None)
+    neighbours = data.take("neighbours", str, "add-remove")
+    columns = _columns(top.take("columns", Mapping))
+    about = {name: data.take(name, kind, default) for name, (kind, default) in _ABOUT.items()}
+    data.done()
+    with at("data"):
+        table = Declared(columns, neighbours=cast(Neighbours, neighbours), **about)
+    if population is not None:
+        _check_sample(rows, population, public, table)
+    budget = _budget(Entries(top.take("budget", Mapping), "budget"))
+    confidence = checked_confidence(float(top.number("confidence", "0.95")))
+    reserve = Fraction(top.number("reserve", "0"))
+    if not 0 <= reserve < 1:
+        raise InvalidInput("reserve", float(reserve), "must be a share of the budget, at least 0 and below 1")
+    objective = top.take("objective", str, "squares")
+    if objective not in get_args(Objective):
+        raise InvalidInput("objective", objective, f"must be one of {', '.join(get_args(Objective))}")
+    wishes = top.take("statistics", Mapping)
+    top.done()
+    if not wishes:
+        raise InvalidInput("statistics", wishes, "must name at least one statistic")
+    found = tuple(
+        _wish(name, Entries(entry, f"statistics.{name}"), table) for name, entry in _named(wishes, "statistics")
+    )
+    assert isinstance(document, Mapping)
+    return Document(
+        table, rows, public, population, budget, confidence, reserve, cast(Objective, objective), found, document
+    )
+
+
+def _check_sample(rows: int | None, population: int, public: bool, table: Declared) -> None:
+    if rows is None or not public:
+        raise InvalidInput("data.population", population, "needs data.rows, and data.rows_public: true")
+    if not rows <= population <= MOST_ROWS:
+        raise InvalidInput("data.population", population, f"must lie between data.rows = {rows} and {MOST_ROWS:g}")
+    if table.neighbours != "replace" or table.contribution.rows > 1 or table.person is not None:
+        reason = "covers samples of one row per person, with data.neighbours: replace"
+        raise InvalidInput("data.population", population, reason)
+
+
+_IN_WORDS: dict[Any, str] = {
+    int: "a whole number",
+    str: "text",
+    bool: "true or false",
+    Sequence: "a list",
+    Mapping: "a mapping",
+}
+
+
+@contextmanager
+def at(place: str, **renamed: str) -> Iterator[None]:
+    """Errors inside the block name their place in the document; arguments may have other names there."""
+    try:
+        yield
+    except InvalidInput as error:
+        inside = error.argument.startswith(f"{place}.")
+        argument = error.argument if inside else f"{place}.{renamed.get(error.argument, error.argument)}"
+        value = float(error.value) if isinstance(error.value, Fraction) else error.value
+        raise InvalidInput(argument, value, _problem(error)) from None
+
+
+class Entries:
+    """A mapping of a document that is taken apart; what is left over was misspelled."""
+
+    def __init__(self, value: object, place: str) -> None:
+        if not isinstance(value, Mapping):
+            raise InvalidInput(place, value, "must be a mapping")
+        self._left, self._place, self._known = dict(value), place, list[str]()
+
+    def path(self, name: str) -> str:
+        """The place of an entry in the document."""
+        return name if self._place == "plan" else f"{self._place}.{name}"
+
+    def names(self) -> list[str]:
+        """The entries that are left."""
+        return [str(name) for name in self._left]
+
+    def take(self, name: str, kind: Any, *default: Any) -> Any:
+        """An entry of a kind, or its default."""
+        self._known.append(name)
+        if name not in self._left:
+            if not default:
+                raise InvalidInput(self.path(name), None, "is missing")
+            return default[0]
+        value = self._left.pop(name)
+        truth, text = isinstance(value, bool) and kind is not bool, isinstance(value, str) and kind is Sequence
+        if not isinstance(value, kind) or (kind is not object and (truth or text)):
+            raise InvalidInput(self.path(name), value, f"must be {_IN_WORDS.get(kind, 'a number')}")
+        return value
+
+    def number(self, name: str, *default: Any) -> Exact:
+        """A number, exactly: decimals are what they say."""
+        value = self.take(name, int | float | str, *default)
+        found = exact(repr(value) if isinstance(value, float) else value, self.path(name))
+        if abs(Fraction(found)) > MOST_NUMBER:
+            raise InvalidInput(self.path(name), value, f"must lie within {float(MOST_NUMBER):g} of zero")
+        return found
+
+    def done(self) -> None:
+        """Refuse what nobody asked for."""
+        for name in self._left:
+            raise InvalidInput(
+                self.path(str(name)), self._left[name], f"is not known; known are {', '.join(self._known)}"
+            )
+
+
+def _columns(columns: Mapping[str, Any]) -> dict[str, Domain]:
+    named = _named(columns, "columns")
+    return {name: _domain(Entries(entry, f"columns.{name}"), f"columns.{name}") for name, entry in named}
+
+
+def _named(entries: Mapping[Any, Any], place: str) -> Iterator[tuple[str, Any]]:
+    """Entries by their names; a whole number, such as a year, may be one."""
+    seen: set[str] = set()
+    for key, entry in entries.items():
+        name = str(key)
+        if isinstance(key, bool) or not isinstance(key, str | int) or not name.strip() or name in seen:
+            raise InvalidInput(place, key, "must have names as keys, each once")
+        seen.add(name)
+        yield name, entry
+
+
+def _domain(entries: Entries, place: str) -> Domain:
+    kinds = [kind for kind in ("integers", "reals", "categories") if kind in entries.names()]
+    if len(kinds) != 1:
+        known = "integers: [low, high], reals: [low, high], categories: [...]"
+        raise InvalidInput(place, kinds, f"must have one of {known}")
+    values = entries.take(kinds[0], Sequence)
+    unit = entries.take("unit", int | float | str, None) if kinds == ["reals"] else None
+    other = entries.take("other", str, OTHER) if kinds == ["categories"] else OTHER
+    entries.done()
+    if kinds != ["categories"] and len(values) != 2:
+        raise InvalidInput(f"{place}.{kinds[0]}", values, "must be two bounds, [low, high]")
+    with at(place, values="categories"):
+        if kinds == ["categories"]:
+            return Categories(values, other)
+        if kinds == ["integers"]:
+            return Integers(*values)
+        return Reals(_text(values[0]), _text(values[1]), None if unit is None else _text(unit))
+
+
+def _text(value: Any) -> Any:
+    return repr(value) if isinstance(value, float) else value
+
+
+def _budget(entries: Entries) -> ApproxDP | ZCDP:
+    harm = entries.take("harm", str, None)
+    if harm is not None:
+        entries.done()
+        if harm not in HARM:
+            raise InvalidInput("budget.harm", harm, f"must be one of {', '.join(HARM)}")
+        return ApproxDP(*HARM[harm])
+    epsilon, delta, rho = (
+        entries.number(name, None) if name in entries._left else None for name in ("epsilon", "delta", "rho")
+    )
+    entries._known += ["epsilon", "delta", "rho"]
+    entries.done()
+    if (epsilon is None) == (rho is None):
+        raise InvalidInput("budget", None, "must have epsilon and delta, or rho, or harm")
+    for name, value in (("epsilon", epsilon), ("rho", rho)):
+        if value is not None and not LEAST_TOTAL <= value <= MOST_TOTAL:
+            raise InvalidInput(f"budget.{name}", float(value), "must lie between 1e-6 and 10000")
+    if rho is not None and delta is not None:
+        raise InvalidInput("budget.delta", float(delta), "belongs to epsilon, not to rho")
+    with at("budget"):
+        return ZCDP(rho) if rho is not None else ApproxDP(epsilon or 0, delta or 0)
+
+
+def _wish(name: str, entries: Entries, table: Declared) -> Wish:
+    place = f"statistics.{name}"
+    kinds = [kind for kind in KINDS if kind in entries._left]
+    if len(kinds) != 1:
+        raise InvalidInput(place, kinds, f"must have one of {', '.join(KINDS)}")
+    with at(place, columns=kinds[0]):
+        statistic = _MAKERS[kinds[0]](entries)
+    mechanism = entries.take("mechanism", str, "auto")
+    known = ("auto", *statistic.mechanisms)
+    if mechanism not in known:
+        raise InvalidInput(f"{place}.mechanism", mechanism, f"must be one of {', '.join(known)}")
+    weight = Fraction(entries.number("weight", 1))
+    if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
+        raise InvalidInput(f"{place}.weight", float(weight), "must lie between 1e-6 and 1e6")
+    epsilon = Fraction(entries.number("epsilon")) if "epsilon" in entries._left else None
+    error = float(entries.number("error")) if "error" in entries._left else None
+    size = float(entries.number("size")) if "size" in entries._left else None
+    hold = entries.take("hold", bool, False)
+    rows = entries.take("rows", int, None)
+    if rows is not None and not 1 <= rows <= MOST_ROWS:
+        raise InvalidInput(f"{place}.rows", rows, f"must lie between 1 and {MOST_ROWS:g}")
+    entries._known += ["epsilon", "error", "size"]
+    entries.done()
+    for label, value in (("epsilon", epsilon), ("error", error), ("size", size)):
+        if value is not None and not value > 0:
+            raise InvalidInput(f"{place}.{label}", float(value), "must be positive")
+    if epsilon is not None and error is not None:
+        raise InvalidInput(f"{place}.error", error, "cannot be held together with epsilon")
+    if epsilon is not None and mechanism == "gaussian":
+        problem = "is for Laplace noise and choices: hold Gaussian noise by its error"
+        raise InvalidInput(f"{place}.epsilon", float(epsilon), problem)
+    with at(place, column=kinds[0], columns=kinds[0]):
+        statistic.parts(table)
+    if statistic.where is not None:
+        with at(place, column="where"):
+            _check_where(statistic.where, table)
+    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, error, size, hold, rows)
+
+
+def _check_where(where: str, table: Declared) -> None:
+    """The condition is tried on columns of the declared types, without any rows."""
+    asked = columns_of(where)
+    for column in asked:
+        table.domain(column, Domain)
+    empty = ibis.table({column: _type(table.columns[column]) for column in asked} or {"none": "int64"})
+    condition(where, {column: table.columns[column].clean(empty[column]) for column in asked})
+
+
+def _type(domain: Domain) -> str:
+    if not isinstance(domain, Categories):
+        return "int64" if isinstance(domain, Integers) else "float64"
+    first = domain.values[0]
+    return "string" if isinstance(first, str) else "boolean" if isinstance(first, bool) else "int64"
+
+
+def _problem(error: InvalidInput) -> str:
+    return str(error).removeprefix(f"{error.argument}: ").removesuffix(f", got {error.value!r}")
+
+
+def _where(entries: Entries) -> str | None:
+    return cast("str | None", entries.take("where", str, None))
+
+
+def _edges(entries: Entries) -> tuple[Any, ...] | None:
+    found = entries.take("edges", Sequence, None)
+    return None if found is None else tuple(map(_text, found))
+
+
+def _count(entries: Entries) -> Statistic:
+    entries.take("count", object)
+    return Count(_where(entries))
+
+
+def _of_column(kind: str, make: Callable[[str, str | None], Statistic]) -> Callable[[Entries], Statistic]:
+    return lambda entries: make(entries.take(kind, str), _where(entries))
+
+
+def _histogram(entries: Entries) -> Statistic:
+    return Histogram(entries.take("histogram", str), _edges(entries), entries.take("bins", int, None), _where(entries))
+
+
+def _cdf(entries: Entries) -> Statistic:
+    return CDF(entries.take("cdf", str), _edges(entries), entries.take("bins", int, None), _where(entries))
+
+
+def _contingency(entries: Entries) -> Statistic:
+    given = Entries(entries.take("edges", Mapping, {}), entries.path("edges"))
+    edges = {name: tuple(map(_text, given.take(name, Sequence))) for name in given.names()}
+    return Contingency(tuple(entries.take("contingency", Sequence)), edges, _where(entries))
+
+
+def _quantiles(entries: Entries) -> Statistic:
+    probabilities = [_text(p) for p in entries.take("probabilities", Sequence, ["1/4", "1/2", "3/4"])]
+    return Quantiles(
+        entries.take("quantiles", str), probabilities, entries.take("candidates", int, None), _where(entries)
+    )
+
+
+def _median(entries: Entries) -> Statistic:
+    return Median(entries.take("median", str), entries.take("candidates", int, None), _where(entries))
+
+
+_MAKERS: dict[str, Callable[[Entries], Statistic]] = {
+    "count": _count,
+    "sum": _of_column("sum", Sum),
+    "mean": _of_column("mean", Mean),
+    "variance": _of_column("variance", Variance),
+    "histogram": _histogram,
+    "contingency": _contingency,
+    "cdf": _cdf,
+    "quantiles": _quantiles,
+    "median": _median,
+}

@@ -1,0 +1,410 @@
+r"""How far off will an answer be?  The error of each statistic at a confidence, before anything is spent.
+
+Errors are in units of the variable, about the noise alone, with n rows and values at most h from the middle:
+
+    count, sum      the reach t of the noise, times the unit
+    histogram       the joint reach over all cells
+    mean            the reach of s + h·t, over n, with the noise s of the sum and t of the count
+    variance        the reach of q + 2h·s + h²·t, over n, with q that of the sum of squares; and (the mean's error)²
+    quantiles       the distance of the choice from the true quantile, for rows spread evenly over the bounds
+    cumulative      the largest deviation over the edges, for such rows; simulated
+
+The first four hold for all data with so many rows.  A mean m is told above m + e only if s - (m + e)·t > e·n, and then
+m + e is a possible answer, at most h from the middle.  A variance v is told above v + e only if
+q - 2m·s + (m² - v - e)·t > e·n, for no tangent is above a square; below v - e the mean's error squared comes on top.
+
+For means and variances the quantile of the sum of the noises counts.  It is that of continuous noise and a few steps:
+noise X on whole numbers is within a step of a symmetric unimodal variable that is more peaked than Y, continuous noise,
+and sums keep that order (Birnbaum 1948).
+
+    Laplace     X + U, U uniform on [-1/2, 1/2], for Y of scale 1/(2 tanh(1/2b)): half a step
+    Gaussian    X + U drawn half a step towards 0, for Y of the same σ: one step
+
+`smooth` is about the same without steps and limits: for optimisation, never for claims.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from optcomp.errors import InvalidInput
+from optcomp.numerics.blocked import Floats
+from optcomp.statistics import CDF, Declared, Integers, Mean, Part, Quantiles, Question, Statistic, Variance
+from optcomp.statistics.accuracy import Noise, noise_reach, smooth_reach
+from optcomp.statistics.domains import Numbers
+from optcomp.statistics.statistic import Mechanism
+
+NEEDS_ROWS = (Mean, Variance, CDF, Quantiles)
+LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5
+_DRAWS, _NUMBERS, _MOST_NUMBERS, _SEED = 4000, 400_000, 1_200_000, 7
+_APART, _TINY = 1.003, 1e-9
+_FOR_SQUARE = 0.05
+"""The share of what may be missed that goes to the square of the mean's error in a variance."""
+_UP = 1 + 1e-12
+_NARROW = 1e-9
+
+
+@dataclass(frozen=True)
+class ErrorModel:
+    """The error of one statistic as a function of what is spent on it: ε, or ρ for Gaussian noise."""
+
+    statistic: Statistic
+    table: Declared
+    mechanism: Mechanism
+    rows: int | None
+    confidence: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.statistic, NEEDS_ROWS) and self.rows is None:
+            raise InvalidInput("rows", None, f"must be given: the error of {self.statistic} depends on it")
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The vectors that get noise."""
+        return self.statistic.parts(self.table)
+
+    @cached_property
+    def likeness(self) -> Hashable:
+        """What the error depends on: equal for statistics whose errors are the same function of the budget."""
+        sizes = tuple((p.l1, p.l2_squared, len(p.cells), p.unit, p.share) for p in self.parts)
+        kind, more = type(self.statistic), tuple[Hashable, ...]()
+        if isinstance(self.statistic, Mean | Variance):
+            more = (self._half, self._width)
+        elif isinstance(self.statistic, Quantiles):
+            more = (*self.statistic.grid(self.table), self.statistic.probabilities, self._spread_on_integers)
+        return kind, self.mechanism, self.rows, self.confidence, sizes, more
+
+    def question(self, budget: Fraction) -> Question:
+        """The statistic with this budget."""
+        if self.mechanism == "gaussian":
+            return Question(self.statistic, rho=budget, mechanism="gaussian")
+        return Question(self.statistic, epsilon=budget, mechanism=self.mechanism)
+
+    def error(self, budget: Fraction) -> float:
+        """For the discrete noise that is really drawn."""
+        return _error(_Alike(self.likeness, self), budget)
+
+    def _error(self, budget: Fraction) -> float:
+        question = self.question(budget)
+        scales = [question.scale(part) for part in self.parts]
+        if self.mechanism == "exponential":
+            return self._of_choice(scales)
+        if isinstance(self.statistic, CDF):
+            return self._of_cdf(scales[0])
+        if not isinstance(self.statistic, Mean | Variance):
+            return float(self._reach(scales[0], self.parts[0]) * self.parts[0].unit)
+        together = min(self._of_ratio(scales), self._most)
+        if self._in_a_box([max(each - 2, 0.0) for each in self._near_reaches(scales)]) >= together:
+            return together
+        return min(self._in_a_box([self._reach(*pair) for pair in zip(scales, self.parts, strict=True)]), together)
+
+    def _reach(self, scale: float, part: Part) -> int:
+        """How far off the cells of a part may be, in steps; as if all parts missed equally often."""
+        return noise_reach(self._noise, scale, self.confidence, len(part.cells) * len(self.parts))
+
+    def _near_reaches(self, scales: Sequence[float]) -> list[float]:
+        """About the same, much faster."""
+        cells = [len(part.cells) * len(self.parts) for part in self.parts]
+        pairs = zip(scales, cells, strict=True)
+        return [smooth_reach(self._noise, scale, self.confidence, count) for scale, count in pairs]
+
+    def smooth(self, budget: float) -> float:
+        """About the same, without steps and without a limit."""
+        times = 1 / math.sqrt(budget) if self.mechanism == "gaussian" else 1 / budget
+        if isinstance(self.statistic, Quantiles):
+            return self._near_choice(times)
+        if isinstance(self.statistic, CDF):
+            return self._per_scale * times
+        if isinstance(self.statistic, Mean | Variance):
+            return self._near_ratio(times)
+        scale = self._unit_scales[0] * times
+        reach = smooth_reach(self._noise, scale, self.confidence, len(self.parts[0].cells))
+        return max(reach, 0.02 * scale) * float(self.parts[0].unit)
+
+    def budget_for(self, wanted: float) -> Fraction:
+        """The least ε (or ρ), to nine digits, at which the error is no larger."""
+        if not wanted > 0:
+            raise InvalidInput("error", wanted, "must be positive")
+        return _least_budget(_Alike(self.likeness, self), wanted)
+
+    @property
+    def _noise(self) -> Noise:
+        return "gaussian" if self.mechanism == "gaussian" else "laplace"
+
+    @cached_property
+    def _unit_scales(self) -> list[float]:
+        """The scale of the noise of each part at a budget of 1."""
+        if self.mechanism == "gaussian":
+            return [math.sqrt(p.l2_squared / (2 * p.share)) for p in self.parts]
+        return [float((2 if self.mechanism == "exponential" else 1) * p.l1 / p.share) for p in self.parts]
+
+    @cached_property
+    def _width(self) -> float:
+        domain: Numbers = self.table.domain(getattr(self.statistic, "column", ""), Numbers)
+        return float(domain.high - domain.low)
+
+    @cached_property
+    def _half(self) -> float:
+        """The most that a value on the grid of its unit, or an answer, differs from the middle."""
+        domain: Numbers = self.table.domain(getattr(self.statistic, "column", ""), Numbers)
+        unit = self.parts[1].unit
+        low, high = domain.reach(domain.middle, unit)
+        return float(max(-low * unit, high * unit, domain.high - domain.middle, domain.middle - domain.low))
+
+    @property
+    def _most(self) -> float:
+        """Answers stay within the bounds."""
+        return self._width if isinstance(self.statistic, Mean) else (self._width / 2) ** 2
+
+    def _in_a_box(self, steps: Sequence[float]) -> float:
+        """From the reaches of the parts, each as bad as it may be."""
+        half, rows = self._half, self.rows or 0
+        off = [count * float(part.unit) for count, part in zip(steps, self.parts, strict=True)]
+        if rows - off[0] < 1:
+            return math.inf
+        mean = off[1] + half * off[0]
+        if isinstance(self.statistic, Mean):
+            return _UP * mean / rows
+        return _UP * ((off[2] + 2 * half * off[1] + half**2 * off[0]) / rows + (mean / (rows - off[0])) ** 2)
+
+    def _of_ratio(self, scales: Sequence[float]) -> float:
+        """From the quantile of the noises together."""
+        missed = 1 - self.confidence - self._no_rows(scales[0])
+        if missed <= 0:
+            return math.inf
+        if isinstance(self.statistic, Mean):
+            return self._together(scales, self._factors, missed) / (self.rows or 1)
+        reach = self._together(scales, self._factors, (1 - _FOR_SQUARE) * missed)
+        return reach / (self.rows or 1) + self._unbounded(scales[:2], _FOR_SQUARE * missed) ** 2
+
+    @cached_property
+    def _factors(self) -> list[float]:
+        """By how much the noise of each part counts at worst."""
+        half, units = self._half, [float(part.unit) for part in self.parts]
+        return [half, units[1]] if isinstance(self.statistic, Mean) else [half**2, 2 * half * units[1], units[2]]
+
+    def _unbounded(self, scales: Sequence[float], missed: float) -> float:
+        """The error of a mean that no bounds hold back: it adds to the factor of the count's noise itself."""
+        error, half, unit = 0.0, self._half, float(self.parts[1].unit)
+        while error < half:
+            bound = self._together(scales, [half + error, unit], missed) / (self.rows or 1)
+            if bound <= error:
+                break
+            error = bound * (1 + 1e-10)
+        return error
+
+    def _no_rows(self, scale: float) -> float:
+        """At least the probability that the noisy count is below 1."""
+        rows = self.rows or 0
+        if self.mechanism == "gaussian":
+            return 0.5 * math.erfc((rows - 1) / (scale * math.sqrt(2))) if rows > 1 else 1.0
+        return math.exp(-rows / scale)
+
+    @cached_property
+    def _unit_reaches(self) -> tuple[float, float]:
+        """What the noises of a mean, or of a variance and its mean, come to at a budget of 1 if continuous."""
+        missed, scales = 1 - self.confidence, self._unit_scales
+        if isinstance(self.statistic, Mean):
+            return self._continuous(scales, self._factors, missed), 0.0
+        square = self._continuous(scales[:2], [self._half, float(self.parts[1].unit)], _FOR_SQUARE * missed)
+        return self._continuous(scales, self._factors, (1 - _FOR_SQUARE) * missed), square
+
+    def _near_ratio(self, times: float) -> float:
+        """About the error of a mean or variance."""
+        rows, (reach, square) = self.rows or 1, self._unit_reaches
+        return (reach * times + 0.5 * self._factors[0]) / rows + (square * times / rows) ** 2
+
+    def _continuous(self, scales: Sequence[float], factors: Sequence[float], missed: float) -> float:
+        """What Σ factor·noise exceeds, in size, with this probability."""
+        sizes = [factor * scale for factor, scale in zip(factors, scales, strict=True)]
+        if self.mechanism == "gaussian":
+            return -NormalDist().inv_cdf(missed / 2) * math.hypot(*sizes)
+        return laplace_sum_reach(sizes, missed)
+
+    def _together(self, scales: Sequence[float], factors: Sequence[float], missed: float) -> float:
+        """The same for noise on whole numbers, from above."""
+        if self.mechanism == "gaussian":
+            step, wide = 1.0, list(scales)
+        else:
+            step, wide = 0.5, [0.5 / math.tanh(0.5 / scale) for scale in scales]
+        return _UP * (self._continuous(wide, factors, missed) + step * math.fsum(factors))
+
+    @property
+    def _spread_on_integers(self) -> bool:
+        assert isinstance(self.statistic, Quantiles)
+        domain = self.table.domain(self.statistic.column, Numbers)
+        return isinstance(domain, Integers) and self.statistic.grid(self.table)[1] == 1
+
+    def _of_choice(self, scales: Sequence[float]) -> float:
+        """The choice among candidates for evenly spread rows, exactly."""
+        assert isinstance(self.statistic, Quantiles)
+        _, step, count = self.statistic.grid(self.table)
+        each, whole = self.confidence ** (1 / len(scales)), self._spread_on_integers
+        pairs = zip(self.statistic.probabilities, scales, strict=True)
+        return float(step) * max(_choice_error(p, count, whole, self.rows or 0, scale, each) for p, scale in pairs)
+
+    @cached_property
+    def _ranks(self) -> float:
+        """By how many candidates the worst choice is off at a budget of 1, if there were no gaps."""
+        assert isinstance(self.statistic, Quantiles)
+        each = self.confidence ** (1 / len(self.parts))
+        pairs = zip(self.statistic.probabilities, self._unit_scales, strict=True)
+        ranks = max(scale / p.denominator for p, scale in pairs) * -math.log1p(-each)
+        return ranks * self.statistic.grid(self.table)[2] / (self.rows or 1)
+
+    def _near_choice(self, times: float) -> float:
+        """About: ranks fall off exponentially on both sides; candidates are half a step off anyway."""
+        assert isinstance(self.statistic, Quantiles)
+        off = (self._ranks * times) ** 4 + 0.0625
+        return float(float(self.statistic.grid(self.table)[1]) * off**0.25)
+
+    @cached_property
+    def _per_scale(self) -> float:
+        """About the error of a cumulative distribution at a budget of 1, if it were in proportion to the noise."""
+        typical = max((self.rows or 1) / len(self.parts[0].cells) / 20, 1e-3)
+        return self._of_cdf(typical) * self._unit_scales[0] / typical
+
+    def _of_cdf(self, scale: float) -> float:
+        """The largest deviation over all edges."""
+        bins = len(self.parts[0].cells) - 1
+        return _cdf_error(self.mechanism == "gaussian", scale, bins, self.rows or 0, self.confidence)
+
+
+def short_up(value: float) -> Fraction:
+    """Twelve digits, rounded up: what people can read, and the same on all machines."""
+    digits = max(11 - math.floor(math.log10(value)), 0)
+    return Fraction(math.ceil(Fraction(value) * 10**digits), 10**digits)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """A model that is equal to all that are like it, so that what was computed for one need not be for another."""
+
+    likeness: Hashable
+    model: ErrorModel = field(compare=False)
+
+
+@lru_cache(maxsize=16384)
+def _error(alike: _Alike, budget: Fraction) -> float:
+    return alike.model._error(budget)
+
+
+@lru_cache(maxsize=4096)
+def _least_budget(alike: _Alike, wanted: float) -> Fraction:
+    """From where errors without steps would have it."""
+    model = alike.model
+
+    def over(log: float) -> float:
+        """How far the error is above the wanted one: the logarithm of their ratio."""
+        try:
+            error = model.error(short_up(math.exp(log)))
+        except InvalidInput:  # noise too large to be sampled
+            return math.inf
+        return math.log(error / wanted) if error > 0 else -math.inf
+
+    least, most = math.log(LEAST_BUDGET), math.log(MOST_BUDGET)
+    if over(most) > 0:
+        raise InvalidInput("error", wanted, f"cannot be reached by any budget for {model.statistic}")
+    low, high = least, most
+    while high - low > 0.5:
+        middle = (low + high) / 2
+        low, high = (low, middle) if model.smooth(math.exp(middle)) <= wanted else (middle, high)
+    step = 0.5
+    while over(high) > 0:
+        low, high, step = high, min(high + step, most), 2 * step
+    while low > least and over(low) <= 0:
+        low, high, step = max(low - step, least), low, 2 * step
+    return short_up(math.exp(_crossing(over, low, high)))
+
+
+def _crossing(over: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function, perhaps in steps, is first seen to be no more than 0.
+
+    On both sides of where a straight line would be; in the middle if that does not help.
+    """
+    at_low, at_high = over(low), over(high)
+    while high - low > _NARROW:
+        width, falls = high - low, at_low - at_high
+        line = low + width * at_low / falls if 0 < falls < math.inf else high
+        aside = max(0.1 * width**2, _NARROW / 3)
+        for guess in (line - aside, line + aside, None):
+            if guess is None and high - low < width / 2:
+                break
+            place = (low + high) / 2 if guess is None else guess
+            if low < place < high:
+                value = over(place)
+                low, at_low, high, at_high = (place, value, high, at_high) if value > 0 else (low, at_low, place, value)
+    return high
+
+
+def laplace_sum_reach(scales: Sequence[float], missed: float) -> float:
+    r"""The c with P(|ΣY_i| > c) = missed for Laplace Y_i: Σ w_i e^{-c/b_i}, w_i = \prod_{j≠i} b_i²/(b_i² - b_j²).
+
+    Scales that nearly coincide are drawn apart, upwards; so are those that are next to nothing.
+    """
+    top, b = max(scales), list[float]()
+    for scale in sorted(scales):
+        b.append(max(scale / top, _APART * b[-1] if b else _TINY))
+    weights = [math.prod(x * x / (x * x - y * y) for y in b if y is not x) for x in b]
+    low, high = 0.0, sum(b) * math.log(len(b) / missed)
+    c = min(b[-1] * math.log(weights[-1] / missed), high)
+    for _ in range(100):
+        terms = [w * math.exp(-c / x) for w, x in zip(weights, b, strict=True)]
+        tail, slope = sum(terms), sum(term / x for term, x in zip(terms, b, strict=True))
+        low, high = (c, high) if tail > missed else (low, c)
+        moved = c + math.log(tail / missed) * tail / slope if tail > 0 and slope > 0 else math.nan
+        moved = moved if low <= moved <= high else 0.5 * (low + high)
+        if abs(moved - c) <= 1e-13 * c:
+            break
+        c = moved
+    return top * (c + 1e-10 * (c + b[-1]))
+
+
+@lru_cache(maxsize=4096)
+def _choice_error(probability: Fraction, count: int, whole: bool, rows: int, scale: float, confidence: float) -> float:
+    """How many candidates away the true quantile is; rows lie evenly on whole numbers, or from first to last."""
+    place = np.arange(count, dtype=np.float64)
+    covered = (place + 1) / count if whole else np.minimum((place + 0.5) / (count - 1), 1.0)
+    upto = np.floor(rows * covered + 0.5)
+    below, above = np.concatenate([[0.0], upto[:-1]]), rows - upto
+    a, b = probability.numerator, probability.denominator
+    score = -np.abs((b - a) * below - a * above)
+    weight = np.exp((score - score.max()) / scale)
+    true = float(np.searchsorted(upto, math.ceil(rows * probability)) if whole else probability * (count - 1))
+    away = np.abs(place - true)
+    order = np.argsort(away, kind="stable")
+    reached = np.cumsum(weight[order]) / weight.sum()
+    return float(away[order][min(int(np.searchsorted(reached, confidence)), count - 1)])
+
+
+@lru_cache(maxsize=4)
+def _draws(gaussian: bool, bins: int, draws: int) -> Floats:
+    """Noise of scale 1, always the same: Gaussian, or the two exponentials whose difference is Laplace noise."""
+    rng = np.random.default_rng(_SEED)
+    return rng.standard_normal((1, draws, bins)) if gaussian else rng.standard_exponential((2, draws, bins))
+
+
+@lru_cache(maxsize=4096)
+def _cdf_error(gaussian: bool, scale: float, bins: int, rows: int, confidence: float) -> float:
+    """The quantile of the largest deviation, two standard errors up; rounded Gaussian noise is a little wider.
+
+    Where too few draws would lie beyond it, each bin as bad as it may be.
+    """
+    draws = max(min(_NUMBERS // bins, _DRAWS), math.ceil(8 / (1 - confidence)))
+    if draws * bins > _MOST_NUMBERS:
+        off = bins * noise_reach("gaussian" if gaussian else "laplace", scale, confidence, bins)
+        return min(0.5 * off / (rows - off), 1.0) if rows - off >= 1 else 1.0
+    unit = _draws(gaussian, bins, draws)
+    noise = np.rint(scale * unit[0]) if gaussian else np.floor(scale * unit[0]) - np.floor(scale * unit[1])
+    counts = np.maximum(rows / bins + noise, 0.0)
+    shares = np.cumsum(counts, axis=1) / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    worst = np.abs(shares - np.arange(1, bins + 1) / bins).max(axis=1)
+    sure = confidence + 2 * math.sqrt(confidence * (1 - confidence) / draws)
+    return float(np.quantile(worst, sure, method="higher"))

@@ -1,0 +1,206 @@
+"""What people are told about a plan: all numbers and sentences, ready for JSON, for tables and for pages.
+
+Numbers of the total are rounded up; everything else to the nearest.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from optcomp.guarantees import ZCDP, ApproxDP
+from optcomp.numerics.contour.gradient import BLUR
+from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget
+from optcomp.planner.document import HARM, Document
+from optcomp.planner.errors import NEEDS_ROWS
+from optcomp.planner.plan import Line, Plan
+from optcomp.statistics import CDF, Quantiles
+from optcomp.theorems import Bound
+from optcomp.theorems.fz21 import epsilon_at
+
+_POINTS = 24
+Pair = tuple[str, str]
+
+
+def facts(plan: Plan) -> dict[str, Any]:
+    """The plan as a document: what `Plan.as_dict` says, in words too, and with the shares of its statistics."""
+    bound, shown = plan.bound, plan.as_dict()
+    for entry, line, share in zip(shown["statistics"], plan.lines, shares(plan), strict=True):
+        entry["share"] = share
+        entry["note"] = note(line)
+    return shown | {
+        "name": plan.document.table.name,
+        "epsilon": None if bound is None else bound.upper,
+        "rho": plan.total if bound is None else None,
+        "delta": None if bound is None else bound.delta,
+        "lower": plan.total if bound is None else bound.lower,
+        "upper": plan.total if bound is None else bound.upper,
+        "method": "sum" if bound is None else bound.method,
+        "count": len(plan.lines),
+        "verdict": plan.verdict(),
+        "words": dict(words(plan)),
+    }
+
+
+def words(plan: Plan) -> list[Pair]:
+    """What there is to know about a plan, a sentence for each heading."""
+    document = plan.document
+    found = [("budget", _budget(document.budget)), ("protects", _protects(document)), ("total", _total(plan))]
+    if isinstance(document.budget, ApproxDP):
+        found.append(("risk", _risk(document.budget)))
+    if document.reserve:
+        found.append(("reserve", _reserve(plan)))
+    if document.population is not None:
+        found.append(("sample", _sample(plan)))
+    found.append(("confidence", _confidence(document.confidence)))
+    found.append(("gain", plan.verdict()))
+    found.append(("suggestions", SUGGESTIONS))
+    return found
+
+
+SUGGESTIONS = (
+    "by the harm that disclosure could do: "
+    + ", ".join(f"{harm} (ε = {eps}, δ = {delta})" for harm, (eps, delta) in HARM.items())
+    + "; nothing proves them right for your data"
+)
+
+
+def _budget(budget: ApproxDP | ZCDP) -> str:
+    if isinstance(budget, ZCDP):
+        return f"ρ = {near(float(budget.rho))}"
+    return f"ε = {near(float(budget.epsilon))}, δ = {near(float(budget.delta))}"
+
+
+def _protects(document: Document) -> str:
+    rows = document.table.contribution.rows
+    whose = "one person, who has one row" if rows == 1 else f"one person, with up to {rows} rows"
+    if document.table.neighbours == "replace":
+        return f"{whose}: what the rows say"
+    return f"{whose}: whether the person is in the table at all"
+
+
+def _total(plan: Plan) -> str:
+    bound = plan.bound
+    if bound is None:
+        return f"ρ = {up(plan.total)}, the sum of its parts (BS16)"
+    return f"{_bracket(bound)}{_excess(plan, bound)}"
+
+
+def _bracket(bound: Bound) -> str:
+    """Ten digits, or as many as it takes to see the width."""
+    ends = f"{down(bound.lower, 10)} ≤ optimal ≤ {up(bound.upper, 10)}"
+    return f"ε = {up(bound.upper, 10)} at δ = {near(bound.delta)}, proved: {ends} ({bound.theorem}, {bound.method})"
+
+
+def _excess(plan: Plan, bound: Bound) -> str:
+    assert isinstance(plan.inside, ApproxDP)
+    if bound.upper <= plan.inside.epsilon:
+        return ""
+    return f"; MORE than the budget of ε = {near(float(plan.inside.epsilon))}: this plan cannot be released"
+
+
+def _risk(budget: ApproxDP) -> str:
+    eps, delta = float(budget.epsilon), float(budget.delta)
+    sure = 100 / (1 + math.exp(-min(eps, 700.0)))
+    but = f", but for a probability of δ = {near(delta)}" if delta else ""
+    return f"who thinks a fact about a person as likely as not can be at most {up(sure, 3)} % sure after it all{but}"
+
+
+def _reserve(plan: Plan) -> str:
+    share = f"{near(100 * float(plan.document.reserve))} % of the budget"
+    if plan.reserve is None:
+        return f"{share} is left for later"
+    later = f"ε = {near(float(plan.reserve.epsilon))} is kept for later questions"
+    return f"{share}: {later}, and counted in the total as one more mechanism"
+
+
+def _sample(plan: Plan) -> str:
+    document, inside = plan.document, plan.inside
+    assert isinstance(inside, ApproxDP)
+    drawn = f"{document.rows} rows drawn by lot from {document.population} people"
+    spent = f"ε = {near(float(inside.epsilon))}, δ = {near(float(inside.delta))} may be spent on the sample"
+    return f"{drawn}: {spent}, and is {_budget(document.budget)} for the people (BBG18), if nobody knows who was drawn"
+
+
+def _confidence(confidence: float) -> str:
+    percent = near(100 * confidence)
+    return f"{percent} %: each ± holds with this probability, for all cells of a histogram together"
+
+
+def note(line: Line) -> str | None:
+    """Where an error rests on more than the noise."""
+    wish = line.wish
+    if wish.statistic.where is not None and wish.rows is None and isinstance(wish.statistic, NEEDS_ROWS):
+        return "error as if the condition kept all rows: tell how many by `rows`"
+    if isinstance(line.wish.statistic, Quantiles):
+        return "error for rows spread evenly over the bounds"
+    if isinstance(line.wish.statistic, CDF):
+        return "error by simulation, for rows spread evenly over the bounds"
+    return None
+
+
+def shares(plan: Plan) -> list[float]:
+    """How much of the total each statistic is to blame for: in proportion to its amount times the slope there."""
+    spendings = [line.spending for line in plan.lines]
+    amounts = np.array([each.amount for each in spendings])
+    load = Load([(each.model, 1) for each in spendings], extra=() if plan.reserve is None else (plan.reserve,))
+    with np.errstate(all="ignore"):
+        parts = amounts * _limit(plan).near(load, amounts, BLUR).slopes
+        parts = parts if bool(np.isfinite(parts).all()) and parts.sum() > 0 else amounts
+    return [float(part) for part in parts / parts.sum()]
+
+
+def growth(plan: Plan) -> list[dict[str, float | None]]:
+    """The total of the first k statistics, for k up to all: optimal, and if their ε were added up."""
+    spendings, count = [line.spending for line in plan.lines], len(plan.lines)
+    places = sorted({round(1 + (count - 1) * step / (_POINTS - 1)) for step in range(_POINTS)})
+    budget, sums = _limit(plan), _sums(plan)
+    return [
+        {"count": place, "total": budget.total(spendings[:place]), "sum": None if sums is None else sums[place - 1]}
+        for place in places
+    ]
+
+
+def _limit(plan: Plan) -> Budget:
+    if isinstance(plan.inside, ZCDP):
+        return RhoBudget(plan.inside.rho)
+    return PairBudget(plan.inside.epsilon, plan.inside.delta)
+
+
+def _sums(plan: Plan) -> list[float] | None:
+    """Basic composition of the first so many; statistics with Gaussian noise share δ evenly, by CKS20."""
+    if not isinstance(plan.inside, ApproxDP):
+        return None
+    share = Fraction(plan.inside.delta) / max(sum(line.spending.gaussian for line in plan.lines), 1)
+    spendings = (line.spending for line in plan.lines)
+    return list(
+        accumulate(epsilon_at(each.budget, share) if each.gaussian else float(each.budget) for each in spendings)
+    )
+
+
+def up(value: float, digits: int = 6) -> str:
+    """A few digits, not less than the value."""
+    return _digits(value, digits, ROUND_CEILING)
+
+
+def down(value: float, digits: int = 6) -> str:
+    """A few digits, not more than the value."""
+    return _digits(value, digits, ROUND_FLOOR)
+
+
+def _digits(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value):
+        return "∞"
+    short = Decimal(repr(value))
+    exact = short if len(short.as_tuple().digits) <= digits else Decimal(value)
+    return format(Context(prec=digits, rounding=rounding).plus(exact).normalize(), "g")
+
+
+def near(value: float, digits: int = 6) -> str:
+    """A few digits."""
+    return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")

@@ -1,0 +1,143 @@
+"""A plan worked out: what every statistic gets, how accurate it will be, and what optimal composition gains."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from optcomp.errors import HypothesisNotMet
+from optcomp.guarantees import ZCDP, ApproxDP, PureDP
+from optcomp.planner.budgets import PairBudget, Spending
+from optcomp.planner.choosing import Choosing
+from optcomp.planner.document import Document, Wish
+from optcomp.statistics import Question
+from optcomp.statistics.statistic import Mechanism
+from optcomp.theorems import Bound, bbg18
+
+_NOTHING = 1.005
+"""A gain below this is none."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statistic of a plan that is worked out."""
+
+    wish: Wish
+    spending: Spending
+    error: float
+    """In units of the variable, at the plan's confidence."""
+    relative: float
+    held: bool
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The noise."""
+        return self.spending.model.mechanism
+
+    @property
+    def question(self) -> Question:
+        """What will be asked of the data."""
+        return self.spending.model.question(self.spending.budget)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to ask with which noise, within the budget by a certified total."""
+
+    document: Document
+    lines: tuple[Line, ...]
+    inside: ApproxDP | ZCDP
+    """The budget for the data at hand: larger than the one asked for if they are a secret sample."""
+    total: float
+    """What it costs: the upper side of ε at the inner δ, or ρ."""
+    reserve: PureDP | None
+    choosing: Choosing = field(repr=False, compare=False)
+    """How it was found: a start for the next one."""
+
+    @cached_property
+    def bound(self) -> Bound | None:
+        """The certified total, if the budget is (ε, δ)."""
+        if not isinstance(self.inside, ApproxDP):
+            return None
+        extra = () if self.reserve is None else (self.reserve,)
+        budget = PairBudget(self.inside.epsilon, self.inside.delta)
+        return budget.bound([line.spending for line in self.lines], extra)
+
+    @cached_property
+    def naive(self) -> dict[str, float]:
+        """The errors with the same holds if the budget were split by basic composition; empty where it cannot be."""
+        return self.choosing.naive()
+
+    @property
+    def gain(self) -> float | None:
+        """How many times smaller errors are than with basic composition: the geometric mean over what is not held."""
+        pairs = [(self.naive.get(line.wish.name), line.error) for line in self.lines if not line.held]
+        logs = [math.log(naive / error) for naive, error in pairs if naive and error]
+        return math.exp(sum(logs) / len(logs)) if logs else None
+
+    def verdict(self) -> str:
+        """What optimal composition gains on this plan, in a sentence."""
+        if self.gain is None:
+            return "There is no basic composition to compare with."
+        if self.gain < _NOTHING:
+            return "Optimal composition gains nothing on this plan: with so few statistics sums are as good."
+        return f"Optimal composition gives {self.gain:.2f} times smaller errors on this plan than splitting by sums."
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        budget = self.document.budget
+        return {
+            "budget": _budget_dict(budget),
+            "inside": _budget_dict(self.inside),
+            "total": self.total,
+            "theorem": self.bound.theorem if self.bound is not None else "BS16",
+            "lower": self.bound.lower if self.bound is not None else self.total,
+            "confidence": self.document.confidence,
+            "objective": self.document.objective,
+            "reserve": None if self.reserve is None else float(self.reserve.epsilon),
+            "gain": self.gain,
+            "statistics": [self._line(line) for line in self.lines],
+        }
+
+    def _line(self, line: Line) -> dict[str, Any]:
+        return {
+            "name": line.wish.name,
+            "statistic": str(line.wish.statistic),
+            "mechanism": line.mechanism,
+            "rho" if line.spending.gaussian else "epsilon": str(line.spending.budget),
+            "scales": list(line.question.scales(self.document.table)),
+            "error": line.error,
+            "relative": line.relative,
+            "held": line.held,
+            "naive_error": self.naive.get(line.wish.name),
+        }
+
+
+def make_plan(document: Document, previous: Plan | None = None) -> Plan:
+    """Work a document out; a plan for nearly the same document makes that quicker."""
+    inside = _inside(document)
+    start = {line.wish.name: (line.mechanism, line.spending.amount) for line in previous.lines} if previous else {}
+    choosing = Choosing(document, inside, start, previous.choosing if previous else None)
+    found = choosing.best()
+    lines = []
+    for wish, item, spending in zip(document.wishes, found.items, found.spendings, strict=True):
+        error = spending.error
+        lines.append(Line(wish, spending, error, error / item.size, item.held is not None))
+    return Plan(document, tuple(lines), inside, found.total, choosing.reserve, choosing)
+
+
+def _inside(document: Document) -> ApproxDP | ZCDP:
+    """The budget for the sample, by amplification if the sample is secret."""
+    if document.population is None:
+        return document.budget
+    if not isinstance(document.budget, ApproxDP):
+        raise HypothesisNotMet("BBG18", "the secrecy of a sample amplifies (ε, δ), not ρ")
+    return bbg18.inside(document.budget, document.rows or 0, document.population)
+
+
+def _budget_dict(budget: ApproxDP | ZCDP) -> dict[str, float]:
+    if isinstance(budget, ZCDP):
+        return {"rho": float(budget.rho)}
+    return {"epsilon": float(budget.epsilon), "delta": float(budget.delta)}

@@ -1,0 +1,43 @@
+r"""BBG18, secrecy of the sample: a mechanism on a simple random sample, seen as one about the whole population.
+
+Neighbours exchange one person.  If n of N people are drawn without replacement and the drawing stays secret, an
+(ε, δ)-DP mechanism on the sample is (log(1 + γ(e^ε - 1)), γδ)-DP for the population, γ = n/N.  Solved for the inside:
+
+    ε = log(1 + (e^{ε'} - 1)/γ),      δ = δ'/γ
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from optcomp.errors import HypothesisNotMet
+from optcomp.guarantees.approximate import ApproxDP
+from optcomp.numerics.balls import ball, float_down, float_up, precision
+
+ID = "BBG18"
+_BITS = 128
+
+
+def inside(budget: ApproxDP, rows: int, population: int) -> ApproxDP:
+    """What may be spent on the sample, rounded down."""
+    share = _share(rows, population)
+    delta = Fraction(budget.delta) / share
+    if not delta < 1:
+        raise HypothesisNotMet(ID, f"δ = {float(budget.delta):g} for the population is no δ at all for the sample")
+    with precision(_BITS):
+        eps = (ball(budget.epsilon).expm1() / ball(share)).log1p()
+        return ApproxDP(Fraction(float_down(eps)), delta)
+
+
+def outside(guarantee: ApproxDP, rows: int, population: int) -> ApproxDP:
+    """What a guarantee on the sample is for the population, rounded up."""
+    share = _share(rows, population)
+    with precision(_BITS):
+        eps = (ball(guarantee.epsilon).expm1() * ball(share)).log1p()
+        return ApproxDP(Fraction(float_up(eps)), Fraction(guarantee.delta) * share)
+
+
+def _share(rows: int, population: int) -> Fraction:
+    if not 1 <= rows <= population:
+        raise HypothesisNotMet(ID, f"{rows} of {population} people are no sample")
+    return Fraction(rows, population)

@@ -1,0 +1,147 @@
+"""Stated errors against 10,000 releases each: exact parts of a real table, the noise of releases, released values.
+
+Counts are compared with the tails of binomial distributions at 1e-8, so all of them together raise a false alarm with
+a probability below 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+
+from optcomp.interactive.answers import measured, noised
+from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
+from optcomp.planner.errors import ErrorModel
+from optcomp.statistics import (
+    CDF,
+    Categories,
+    Contingency,
+    Count,
+    Histogram,
+    Integers,
+    Mean,
+    Median,
+    Quantiles,
+    Question,
+    Reals,
+    Statistic,
+    Sum,
+    Table,
+    Variance,
+)
+from optcomp.statistics.statistic import Mechanism
+from tests.oracles.released import Law, binomial_tail
+from tests.unit.statistics.people import Changing
+
+TIMES, ALARM = 10_000, 1e-8
+SIZE = 480
+EVEN = [i % 12 for i in range(SIZE)]
+REALS = [(2 * i + 1) / (2 * SIZE) * 16 for i in range(SIZE)]
+HIGH = [9 if i % 12 else 0 for i in range(SIZE)]
+KIND = ["abz"[i % 3] for i in range(SIZE)]
+COLUMNS = {
+    "even": Integers(0, 11),
+    "x": Reals(0, 16),
+    "high": Integers(0, 9),
+    "kind": Categories(["a", "b"]),
+}
+
+
+@cache
+def table() -> Table:
+    changing = Changing({"even": "BIGINT", "x": "DOUBLE", "high": "BIGINT", "kind": "VARCHAR"}, COLUMNS)
+    changing.fill(list(zip(EVEN, REALS, HIGH, KIND, strict=True)))
+    return changing.table
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statistic, the truth about the rows, and how many cells it states its error for if the error is exact."""
+
+    statistic: Statistic
+    truth: Any
+    budget: str
+    mechanism: Mechanism
+    cells: int | None = None
+    confidence: float = 0.9
+
+    def __str__(self) -> str:
+        return f"{self.statistic}, {self.mechanism}"
+
+
+def both(statistic: Statistic, truth: Any, epsilon: str, rho: str, cells: int | None = None) -> list[Case]:
+    return [Case(statistic, truth, epsilon, "laplace", cells), Case(statistic, truth, rho, "gaussian", cells)]
+
+
+def mean(values: list[Any]) -> Fraction:
+    return sum(map(Fraction, values), Fraction(0)) / len(values)
+
+
+def crossed() -> dict[tuple[str, str], int]:
+    """Kinds by halves of the range."""
+    found = {}
+    for kind, cell in (("a", "a"), ("b", "b"), ("z", "(other)")):
+        for label, inside in (("[0, 6)", range(6)), ("[6, 11]", range(6, 12)), ("(missing)", range(0))):
+            found[cell, label] = sum(k == kind and e in inside for k, e in zip(KIND, EVEN, strict=True))
+    return found
+
+
+CASES = [
+    *both(Count(where="even < 3"), SIZE // 4, "0.3", "0.02", 1),
+    *both(Sum("high"), sum(HIGH), "0.5", "0.1", 1),
+    *both(Mean("high"), mean(HIGH), "0.6", "0.03"),
+    *both(Mean("even", where="kind == 'a'"), mean(EVEN[::3]), "4", "2"),
+    *both(Variance("high"), mean([v * v for v in HIGH]) - mean(HIGH) ** 2, "3", "0.3"),
+    *both(Histogram("kind"), {"a": 160, "b": 160, "(other)": 160}, "0.8", "0.05", 3),
+    *both(Contingency(("kind", "even"), {"even": [0, 6, 11]}), crossed(), "0.5", "0.3", 9),
+    *both(CDF("x", bins=6), {16 * (i + 1) / 6: Fraction(i + 1, 6) for i in range(6)}, "0.4", "0.02"),
+    Case(Median("even"), 5, "0.1", "exponential"),
+    Case(Quantiles("x", ["1/4", "2/3"], 9), {0.25: 4, float(Fraction(2, 3)): Fraction(32, 3)}, "0.3", "exponential"),
+]
+
+
+def releases(question: Question) -> Iterator[Any]:
+    """Released values: as `noised` makes them, except that noise is drawn for all of them at once."""
+    statistic, scales = question.statistic, question.scales(table())
+    exact, drawn = measured(statistic, table()), []
+    for values, part, scale in zip(exact, statistic.parts(table()), scales, strict=True):
+        if question.mechanism == "exponential":
+            found, width = [chosen(values, scale) for _ in range(TIMES)], 1
+        else:
+            add = with_laplace if question.mechanism == "laplace" else with_gaussian
+            found, width = add(values * TIMES, scale), len(values)
+        amounts = [value * part.unit for value in found]
+        drawn.append([amounts[i * width : (i + 1) * width] for i in range(TIMES)])
+    return (statistic.value(table(), amounts) for amounts in zip(*drawn, strict=True))
+
+
+def within(value: Any, truth: Any, error: float) -> bool:
+    if isinstance(truth, dict):
+        assert value.keys() == truth.keys()
+        return all(within(value[key], each, error) for key, each in truth.items())
+    return abs(float(value) - float(truth)) <= error * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_stated_errors_hold_as_often_as_stated(case: Case) -> None:
+    rows = len(EVEN[::3]) if case.statistic.where == "kind == 'a'" else SIZE
+    model = ErrorModel(case.statistic, table(), case.mechanism, rows, case.confidence)
+    budget = Fraction(case.budget)
+    error, question = model.error(budget), model.question(budget)
+    assert within(noised(question, table(), measured(case.statistic, table())).value, case.truth, math.inf)
+    covered = sum(within(value, case.truth, error) for value in releases(question))
+    assert binomial_tail(covered, TIMES, case.confidence) > ALARM, covered
+    if case.cells is not None:
+        (part,), (scale,) = model.parts, question.scales(table())
+        law = Law(case.mechanism == "gaussian", scale)
+        p = float(law.within(round(error / float(part.unit)))) ** case.cells
+        assert binomial_tail(covered, TIMES, p) > ALARM, covered
+        assert binomial_tail(TIMES - covered, TIMES, 1 - p) > ALARM, covered
+    elif case.statistic.where is None:
+        assert covered < TIMES - 10  # for the worst data, or evenly spread ones: the error is no larger than it must be

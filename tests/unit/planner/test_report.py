@@ -1,0 +1,260 @@
+"""Reports: everything inside, nothing taken for markup, and the numbers of the plan."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from optcomp.planner import Plan, make_plan, read
+from optcomp.planner.edits import hold, put
+from optcomp.planner.facts import down, facts, growth, near, note, shares, up, words
+from optcomp.planner.pictures import MOST_BARS, printable
+from optcomp.planner.report import MOST_CELLS, page
+from tests.plans import Plain, example, small
+
+VOID = {"meta", "br", "wbr"}
+HOSTILE = "</title><script>alert('&')</script>$\\frac{1}$\x1b[1m\x00" + "long" * 50
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order, and gathers ids, links and text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("src", "href", "xlink:href", "action"):
+                self.links.append(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def checked(text: str) -> Reader:
+    """A page that is well formed and stands by itself."""
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    assert len(set(reader.ids)) == len(reader.ids)
+    assert all(link.startswith("#") and link[1:] in reader.ids for link in reader.links)
+    assert {re.sub(r"^\w+://", "", url).split("/")[0] for url in re.findall(r"https?://[^\s\"'<)]+", text)} <= {
+        "www.w3.org"
+    }
+    assert not {"script", "iframe", "link", "img", "object"} & set(reader.tags)
+    assert "url(http" not in text
+    assert "@import" not in text
+    return reader
+
+
+@cache
+def planned(kind: str) -> Plan:
+    documents: dict[str, Plain] = {
+        "example": example(),
+        "pure": hold(small(), "people"),
+        "rho": small(budget={"rho": "0.1"}),
+        "reserve": small(budget={"epsilon": 1, "delta": "1e-6"}, reserve="0.2"),
+        "sample": small(
+            data={"rows": 1000, "rows_public": True, "population": 100_000, "neighbours": "replace"},
+            budget={"epsilon": 1, "delta": "1e-6"},
+        ),
+        "wanted": put(put(put(small(objective="wanted"), "people.error", 1), "mean_age.error", 1), "regions.error", 2),
+        "hostile": small(
+            data={"rows": 1000, "name": HOSTILE},
+            columns={HOSTILE: {"categories": [HOSTILE, "b"]}},
+            statistics={HOSTILE: {"histogram": HOSTILE}, "$": {"count": HOSTILE}},
+        ),
+        "many": small(statistics={f"s{i}": {"count": None, "where": f"age >= {i}"} for i in range(80)}),
+    }
+    return make_plan(read(documents[kind]))
+
+
+def release(results: list[dict[str, Any]]) -> dict[str, Any]:
+    record = {"versions": {"optcomp": "0"}, "plan_sha256": "abc"}
+    return {"statistics": results, "finished": "now", "record": record}
+
+
+KINDS = ("example", "pure", "rho", "reserve", "sample", "wanted", "hostile", "many")
+
+
+@pytest.mark.parametrize("printing", [False, True], ids=["screen", "paper"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_stand_by_themselves(kind: str, printing: bool) -> None:
+    plan = planned(kind)
+    found = facts(plan)
+    reader = checked(page(found, growth(plan), printing=printing))
+    assert reader.tags.count("svg") == 3
+    assert reader.tags.count("tr") == len(plan.lines) + 1 + len(found["words"]) - 1
+    assert plan.verdict() in reader.text
+
+
+def test_paper_has_its_own_style() -> None:
+    plan = planned("pure")
+    screen, paper = (page(facts(plan), growth(plan), printing=printing) for printing in (False, True))
+    assert "size: A4" in paper
+    assert "@media print" not in paper
+    assert "@media print" in screen
+    assert "background: none" in paper.split("size: A4")[1]
+
+
+def test_the_same_plan_gives_the_same_page() -> None:
+    plan = planned("example")
+    assert page(facts(plan), growth(plan)) == page(facts(plan), growth(plan))
+
+
+def test_text_is_never_markup() -> None:
+    """Names of statistics, columns and tables are shown as they are, cut, and without control characters."""
+    plan = planned("hostile")
+    results = [
+        {"name": HOSTILE, "statistic": "histogram", "cells": [{"cell": HOSTILE, "value": 3, "interval": [1.0, 5.0]}]}
+    ]
+    text = page(facts(plan), growth(plan), release(results))
+    reader = checked(text)
+    assert reader.tags.count("title") == 1
+    assert "</title><script>alert('&')" in reader.text
+    assert "$\\frac{1}$" in unescape(text)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f]", text)
+    for svg in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
+        ElementTree.fromstring(svg)
+
+
+def test_numbers_of_the_plan_are_in_the_table() -> None:
+    plan = planned("example")
+    reader = checked(page(facts(plan), growth(plan)))
+    for line in plan.lines:
+        assert line.wish.name in reader.text
+        assert near(line.error, 4) in reader.text
+        assert near(plan.naive[line.wish.name], 4) in reader.text
+
+
+def test_many_statistics_are_cut_in_pictures_and_not_in_the_table() -> None:
+    plan = planned("many")
+    reader = checked(page(facts(plan), growth(plan)))
+    assert f"The first {MOST_BARS} of 80 statistics." in reader.text
+    assert "s79" in reader.text
+    assert len(growth(plan)) <= 24
+
+
+def test_results() -> None:
+    results: list[dict[str, Any]] = [
+        {"name": "n", "statistic": "count", "value": 1234567, "interval": [1234560.0, 1234574.0]},
+        {"name": "m", "statistic": "median of x", "value": 0.5, "interval": None},
+        {
+            "name": "h",
+            "statistic": "histogram of x",
+            "cells": [{"cell": ["a", i], "value": i, "interval": [0.0, 2.0 * i]} for i in range(MOST_CELLS + 5)],
+        },
+    ]
+    plan = planned("pure")
+    reader = checked(page(facts(plan), growth(plan), release(results)))
+    assert "Released on now by optcomp 0; plan abc" in reader.text
+    assert "suggestions" not in reader.text
+    assert "1,234,567" in reader.text
+    assert "1,234,560 to 1,234,574" in reader.text
+    assert f"The first {MOST_CELLS} of {MOST_CELLS + 5} cells." in reader.text
+    assert "a, 399" in reader.text
+    assert "a, 400" not in reader.text
+    assert reader.tags.count("svg") == 4
+
+
+def test_growth_ends_at_the_total() -> None:
+    for kind in ("example", "pure", "rho"):
+        plan = planned(kind)
+        points = growth(plan)
+        assert [points[0]["count"], points[-1]["count"]] == [1, len(plan.lines)]
+        totals = [point["total"] for point in points]
+        assert totals == sorted(totals)  # type: ignore[type-var]
+        assert totals[-1] == pytest.approx(plan.total, rel=1e-6)
+        for point in points:
+            assert (point["sum"] is None) == (kind == "rho")
+            assert point["sum"] is None or point["total"] <= point["sum"] * (1 + 1e-9)  # type: ignore[operator]
+
+
+def test_shares_add_up() -> None:
+    for kind in KINDS:
+        found = shares(planned(kind))
+        assert math.fsum(found) == pytest.approx(1)
+        assert min(found) > 0
+    pure = planned("pure")
+    budgets = [float(line.spending.budget) for line in pure.lines]
+    assert shares(pure) == pytest.approx([each / sum(budgets) for each in budgets])
+
+
+def test_words() -> None:
+    assert dict(words(planned("pure")))["budget"] == "ε = 1, δ = 0"
+    assert dict(words(planned("rho")))["total"] == "ρ = 0.1, the sum of its parts (BS16)"
+    assert "risk" not in dict(words(planned("rho")))
+    reserve = dict(words(planned("reserve")))["reserve"]
+    assert reserve == (
+        "20 % of the budget: ε = 0.2 is kept for later questions, and counted in the total as one more mechanism"
+    )
+    sample = dict(words(planned("sample")))
+    assert sample["sample"] == (
+        "1000 rows drawn by lot from 100000 people: ε = 5.1523, δ = 0.0001 may be spent on the sample, and is ε = 1, "
+        "δ = 1e-6 for the people (BBG18), if nobody knows who was drawn"
+    )
+    assert sample["protects"] == "one person, who has one row: what the rows say"
+    assert dict(words(planned("example")))["protects"] == (
+        "one person, with up to 2 rows: whether the person is in the table at all"
+    )
+    assert "nothing proves them right" in sample["suggestions"]
+    assert "MORE than the budget of ε = 1: this plan cannot be released" in dict(words(planned("wanted")))["total"]
+    assert "at most 73.2 % sure" in sample["risk"]
+
+
+def test_notes_say_what_an_error_rests_on() -> None:
+    conditions = {
+        "a": {"mean": "age", "where": "age > 3"},
+        "b": {"mean": "age", "where": "age > 3", "rows": 500},
+        "c": {"median": "age"},
+        "d": {"cdf": "age", "bins": 3},
+        "e": {"count": None, "where": "age > 3"},
+    }
+    plan = make_plan(read(small(statistics=conditions)))
+    assert [note(line) for line in plan.lines] == [
+        "error as if the condition kept all rows: tell how many by `rows`",
+        None,
+        "error for rows spread evenly over the bounds",
+        "error by simulation, for rows spread evenly over the bounds",
+        None,
+    ]
+    assert plan.lines[1].error > plan.lines[0].error
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [(1 / 3, "0.333", "0.334"), (1e-12, "1e-12", "1e-12"), (2.0, "2", "2"), (math.inf, "∞", "∞")],
+)
+def test_digits_are_rounded_outwards(value: float, low: str, high: str) -> None:
+    assert (down(value, 3), up(value, 3)) == (low, high)
+
+
+def test_printable() -> None:
+    assert printable("a\nb\x1b") == "a�b�"
+    assert len(printable("x" * 100)) == 40
