@@ -1,4 +1,4 @@
-"""The commands `plan FILE`, `plan release` and `plan schema`: accuracy before anything is spent, then one release."""
+"""The commands `plan FILE`, `plan check`, `plan release`, `plan schema`: accuracy and a look, then one release."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ _HELP = """Choose statistics, see how accurate they will be, split a privacy bud
 
 optcomp plan plan.yaml
 
+optcomp plan check plan.yaml --data table.parquet
+
 optcomp plan release plan.yaml --data table.parquet
 """
 
@@ -42,6 +44,8 @@ class PlanGroup(OneLineGroup):
 _REPORTS = {"--html": ".html", "--pdf-ready": ".print.html"}
 _BESIDE = "(beside FILE)"
 _PLANS = (".yaml", ".yml", ".json")
+ADVICE = 1
+"""The exit code of `plan check` if something may be wrong."""
 
 
 def _with_files(args: list[str]) -> list[str]:
@@ -116,7 +120,9 @@ _Add = Annotated[
 _Save = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Write the plan with these changes, as YAML without comments.", show_default=False
+        metavar="FILE",
+        help="Write the plan with these changes, without comments: YAML, or JSON if it is named so.",
+        show_default=False,
     ),
 ]
 _Html = Annotated[
@@ -195,7 +201,7 @@ def show(
         shown = facts(plan)
         grown = growth(plan) if html is not None or paper is not None else []
     if save is not None:
-        _write(save, dumped(source), "--save")
+        _write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
     _write_reports(shown, grown, None, html, paper)
     if as_json:
         print_json(shown)
@@ -206,6 +212,32 @@ def show(
     if save is not None:
         say(f"The changed plan is in {save}, without comments")
     _say_reports(html, paper)
+
+
+@plan_app.command(cls=PlainCommand)
+def check(file: _Committed, data: _Data, as_json: options.PlainJson = False) -> None:
+    """Count what a release would find in the data, before anything is spent: for whoever holds the data.
+
+    The numbers are exact and not private: do not publish them. Nothing is written, and no budget is spent.
+
+    Exit code 0 if nothing looks wrong, 1 if there is advice.
+
+    optcomp plan check plan.yaml --data table.csv
+
+    optcomp plan check plan.yaml --data table.parquet --json
+    """
+    from optcomp.cli.plan_check import show_check
+    from optcomp.interactive.preflight import preflight
+    from optcomp.planner import read
+
+    with about(str(file)), options_named({"source": "data"}), working("counting"):
+        found = preflight(read(_source(str(file), str(file))), data)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        show_check(found)
+    if found.advice:
+        raise typer.Exit(ADVICE)
 
 
 @plan_app.command(cls=PlainCommand)

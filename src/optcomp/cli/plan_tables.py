@@ -73,7 +73,14 @@ def _sentences(view: Facts, fresh: bool) -> list[str]:
     first = (
         f"Released now, on {when}; spent: {cost}." if fresh else f"Released before, on {when}; nothing was spent now."
     )
-    return [first, f"Protects {words['protects']}."]
+    return [first, *_about_sample(view["guarantee"]["sample"]), f"Protects {words['protects']}."]
+
+
+def _about_sample(sample: Facts | None) -> list[str]:
+    if sample is None:
+        return []
+    total = f"ε = {up(sample['total']['epsilon'], 10)}, δ = {near(sample['total']['delta'])}"
+    return [f"For the {sample['population']} people that the sample was drawn from that is {total} (BBG18)."]
 
 
 def _table(names: Sequence[str], numbers: Sequence[str], last: str | None) -> Table:

@@ -25,6 +25,7 @@ from optcomp.theorems.parts import Parts
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
+    from optcomp.interactive.verification import Verification
 
 NOT_PROVED = 1
 """The exit code for a claim that is false, undecided, or not understood."""
@@ -57,6 +58,8 @@ def verify(
 ) -> None:
     """Prove a certificate's claim again in ball arithmetic, with code that shares nothing with what made it.
 
+    Of a release also the plan, the noise and the total are compared with its certificate.
+
     Exit code 0 if the claim is proved; 1 if it is false, not decided, or not understood.
 
     optcomp verify certificate.json
@@ -68,9 +71,14 @@ def verify(
     if certificate == "-" and "-" in (files or ()):
         raise Refused("--from: standard input can be read only once")
     name = "standard input" if certificate == "-" else certificate
-    verdict = _checked(_document(text_of(certificate, name)), files, format)
-    _show(verdict, name, as_json)
-    if not verdict.proved:
+    document = _document(text_of(certificate, name))
+    if isinstance(document, Mapping) and document.get("format") == "optcomp-release":
+        proved = _verified(document, files, name, as_json)
+    else:
+        verdict = _checked(document, files, format)
+        _show(verdict, name, as_json)
+        proved = verdict.proved
+    if not proved:
         raise typer.Exit(NOT_PROVED)
 
 
@@ -83,16 +91,40 @@ def _document(text: str) -> Mapping[str, object] | str:
     except (ValueError, RecursionError):
         return "is not JSON that can be read"
     if isinstance(document, dict) and document.get("format") == "optcomp-release":
-        return _of_release(document)
+        return _read_once(text)
     return document if isinstance(document, dict) else "certificate: must be a JSON object"
 
 
-def _of_release(release: Mapping[str, object]) -> Mapping[str, object] | str:
-    """The certificate that a release of a plan holds."""
-    found = release.get("certificate")
-    if not isinstance(found, dict) or "format" not in found:
-        return "this release has no certificate: those are about (ε, δ) pairs and Gaussian noise only"
-    return found
+def _read_once(text: str) -> Mapping[str, object] | str:
+    """A release in which nothing is said twice: other readers may take the other one."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            raise Refused(f"{next(name for name in names if names.count(name) > 1)!r} is given twice")
+        return found
+
+    try:
+        document: Mapping[str, object] = json.loads(text, object_pairs_hook=once)
+    except Refused as twice:
+        return str(twice)
+    return document
+
+
+def _verified(release: Mapping[str, object], files: list[str] | None, name: str, as_json: bool) -> bool:
+    """Whether a release fits together, and its total is proved."""
+    from optcomp.interactive.verification import verify_release
+
+    if files:
+        raise Refused("--from: is for certificates; the mechanisms of a release follow from its plan")
+    with working("verifying", follow=False) as tell:
+        found = verify_release(release, tell)
+    if as_json:
+        print(json.dumps(_release_view(found), indent=2, ensure_ascii=True))
+    else:
+        _show_release(found, name)
+    return found.proved
 
 
 def _checked(document: Mapping[str, object] | str, files: list[str] | None, format: str | None) -> Verdict:
@@ -169,6 +201,56 @@ def _show(verdict: Verdict, name: str, as_json: bool) -> None:
         words = {"proved": "proved", "false": "rejected", "undecided": "not decided"}
         print(f"{words[verdict.status]}: {_claim(verdict)}")
         print(verdict.reason)
+
+
+_VALUES = "; the values themselves cannot be checked"
+_BY = {
+    "checker": "the certificate is about the plan, the noise and the total of this release",
+    "engine": "proved by the engine itself, not by the independent checker: no certificate covers this noise\n"
+    "this total is about the plan and the noise of this release",
+    "sum": "the sum of ρ, by exact arithmetic, is about the plan and the noise of this release",
+}
+
+
+def _show_release(found: Verification, name: str) -> None:
+    if found.status in ("malformed", "unfinished"):
+        for problem in found.problems:
+            print(f"optcomp: {one_line(f'{name}: {problem}')}", file=sys.stderr, flush=True)
+    elif found.by is None or not found.proved:
+        word = "not decided" if found.status == "undecided" else "rejected"
+        for problem in found.problems:
+            print(f"{word}: {one_line(problem)}")
+    else:
+        print(f"proved: {_total(found)}")
+        if found.verdict is not None:
+            print(found.verdict.reason)
+        print(f"{_BY[found.by]}{_VALUES}")
+
+
+def _total(found: Verification) -> str:
+    """The total as people read it."""
+    if found.verdict is not None:
+        return _claim(found.verdict)
+    noun = "statistic" if found.by == "sum" else "mechanism"
+    counted = f"{found.count} {noun}{'' if found.count == 1 else 's'}"
+    if found.bound is None:
+        return f"ρ ≤ {found.total!r}, {counted}"
+    ends = f"{found.bound.lower!r} ≤ ε ≤ {found.total!r}"
+    return f"{ends} at δ = {_short(found.bound.given)}, {counted}"
+
+
+def _release_view(found: Verification) -> dict[str, object]:
+    verdict = found.verdict
+    return {
+        "proved": found.proved,
+        "status": found.status,
+        "reason": "; ".join(found.problems) if verdict is None or found.problems else verdict.reason,
+        "count": found.count,
+        "steps": [] if verdict is None else list(verdict.steps),
+        "by": found.by,
+        "total": found.total,
+        "problems": list(found.problems),
+    }
 
 
 def _claim(verdict: Verdict) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 from optcomp.errors import InvalidInput, MechanismFailed
 from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
 from optcomp.numerics.exact import Number
-from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics import Mean
+from optcomp.statistics.accuracy import Noise, checked_confidence
 from optcomp.statistics.question import Cost, Question
 from optcomp.statistics.statistic import Integers, Statistic
 from optcomp.statistics.table import Table
+from optcomp.statistics.together import together
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,13 @@ class Answer:
 
         For many cells the confidence is for all of them together.
         """
-        off = self.question.off(self.table, checked_confidence(confidence))
+        sure = checked_confidence(confidence)
+        if isinstance(self.question.statistic, Mean):
+            kind: Noise = "gaussian" if self.question.mechanism == "gaussian" else "laplace"
+            return self.question.statistic.sharp_interval(
+                self.table, self.amounts, lambda factors: together(kind, self.scales, factors, 1 - sure)
+            )
+        off = self.question.off(self.table, sure)
         if off is None:
             raise InvalidInput(
                 "statistic", self.question.statistic, "has no interval that follows from its noise alone"
@@ -48,7 +56,8 @@ class Answer:
         return f"{self.question}: {self.value}"
 
 
-_THEOREMS = {"laplace": "DKMMN06", "gaussian": "CKS20", "exponential": "CR21"}
+THEOREMS = {"laplace": "DKMMN06", "gaussian": "CKS20", "exponential": "CR21"}
+"""What proves the guarantee of each mechanism."""
 
 
 def answer(question: Question, table: Table) -> Answer:
@@ -74,7 +83,7 @@ def noised(question: Question, table: Table, exact: Sequence[Integers]) -> Answe
         for values, part, scale in zip(exact, parts, scales, strict=True)
     )
     value = statistic.value(table, amounts)
-    theorem = _THEOREMS[question.mechanism]
+    theorem = THEOREMS[question.mechanism]
     return Answer(question, value, question.costs(table), scales, theorem, amounts, table)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import optcomp
 from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed
-from optcomp.guarantees import ZCDP, ApproxDP
+from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.interactive.answers import Answer, answer
 from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
 from optcomp.interactive.session import Session
@@ -26,9 +26,9 @@ from optcomp.interactive.store import Identity, NotReleased, Store, Taken, file_
 from optcomp.numerics.exact import Exact
 from optcomp.planner.budgets import PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document
-from optcomp.planner.facts import facts, growth, words
-from optcomp.planner.plan import Plan, make_plan
-from optcomp.statistics import Count, Table
+from optcomp.planner.facts import facts, growth, protects
+from optcomp.planner.plan import Plan, budget_dict, make_plan
+from optcomp.statistics import Count, Declared, Question, Table
 from optcomp.theorems import Bound, bbg18
 
 Tell = Callable[[str, float], None]
@@ -54,7 +54,7 @@ class Released:
                 "mechanism": found.question.mechanism,
                 "rho" if line.spending.gaussian else "epsilon": str(line.spending.budget),
                 **_told(found, self.plan.document.confidence),
-                "noise": _noise(found),
+                "noise": noise_told(found.question, found.table),
                 "theorem": found.theorem,
             }
             for line, found in pairs
@@ -175,18 +175,18 @@ def _told(found: Answer, confidence: float) -> dict[str, Any]:
     return {"cells": cells}
 
 
-def _noise(found: Answer) -> list[dict[str, Any]]:
+def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:
     """The scale of the noise of each part, in units of the column."""
-    parts = found.question.statistic.parts(found.table)
-    names = _parts_named(found, parts)
+    parts = question.statistic.parts(table)
+    names = _parts_named(question, parts)
     return [
         {"part": name, "scale": scale * float(part.unit), "unit": str(part.unit)}
-        for name, part, scale in zip(names, parts, found.scales, strict=True)
+        for name, part, scale in zip(names, parts, question.scales(table), strict=True)
     ]
 
 
-def _parts_named(found: Answer, parts: Sequence[Any]) -> list[str]:
-    if found.question.mechanism == "exponential":
+def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
+    if question.mechanism == "exponential":
         return ["score"] * len(parts)
     return [str(part.cells[0]) if len(part.cells) == 1 else "each cell" for part in parts]
 
@@ -201,7 +201,8 @@ def release_plan(
         return stored, False
     plan = make_plan(document)
     prepared = prepare(plan, _opened(document, data))
-    view = {"plan": document.source, "guarantee": _guarantee(prepared), "facts": facts(plan), "growth": growth(plan)}
+    guarantee = guarantee_told(document, prepared.cost, plan.reserve)
+    view = {"plan": document.source, "guarantee": guarantee, "facts": facts(plan), "growth": growth(plan)}
     try:
         with store.releasing(identity) as finish:
             released = prepared.run(tell)
@@ -230,28 +231,21 @@ def _digest(data: Path, tell: Tell) -> str:
         raise InvalidInput("source", str(data), f"cannot be read ({error.strerror or error})") from None
 
 
-def _guarantee(prepared: Prepared) -> dict[str, Any]:
+def guarantee_told(document: Document, cost: ApproxDP | ZCDP, reserve: PureDP | None) -> dict[str, Any]:
     """What is promised, to whom, and what was spent for it."""
-    plan, document = prepared.plan, prepared.plan.document
-    promised = plan.as_dict()["budget"]
-    spent = {"rho": float(prepared.cost.rho)} if isinstance(prepared.cost, ZCDP) else _pair(prepared.cost)
     found: dict[str, Any] = {
-        "budget": promised,
-        "total": spent,
-        "reserve": None if plan.reserve is None else float(plan.reserve.epsilon),
+        "budget": budget_dict(document.budget),
+        "total": budget_dict(cost),
+        "reserve": None if reserve is None else float(reserve.epsilon),
         "neighbours": document.table.neighbours,
         "rows_per_person": document.table.contribution.rows,
-        "protects": dict(words(plan))["protects"],
+        "protects": protects(document),
         "sample": None,
     }
-    if document.population is not None and isinstance(prepared.cost, ApproxDP):
-        outside = bbg18.outside(prepared.cost, document.rows or 0, document.population)
-        found["sample"] = {"rows": document.rows, "population": document.population, "total": _pair(outside)}
+    if document.population is not None and isinstance(cost, ApproxDP):
+        outside = bbg18.outside(cost, document.rows or 0, document.population)
+        found["sample"] = {"rows": document.rows, "population": document.population, "total": budget_dict(outside)}
     return found
-
-
-def _pair(guarantee: ApproxDP) -> dict[str, float]:
-    return {"epsilon": float(guarantee.epsilon), "delta": float(guarantee.delta)}
 
 
 def _record() -> dict[str, Any]:

@@ -154,7 +154,7 @@ class _Search:
             raise InvalidInput("delta", float(self.budget.delta), "must be positive for Gaussian noise, which has no ε")
         least = self.budget.total(self.held, self.extra) if self.held or self.extra else 0.0
         if not least <= self.budget.limit or (self.groups and not least < self.budget.limit):
-            raise InvalidInput("hold", f"{least:.6g}", f"is what holds and reserve cost, of a budget of {self.limit:g}")
+            raise self._too_much(least)
         if not self.groups:
             return Found(self, objective, np.zeros(0), 1.0, least)
         amounts, few = self._first(), self.load.pure and self.load.terms.all_copies.size <= _FEW
@@ -166,6 +166,13 @@ class _Search:
             else:
                 amounts, near = self.fitted(amounts, blur)
         return Found(self, objective, amounts, float(near.slopes @ amounts), self._value(np.log(amounts), objective))
+
+    def _too_much(self, least: float) -> InvalidInput:
+        """Holds, and a reserve, that leave nothing."""
+        names = [item.name for item in self.items if item.held is not None]
+        kept = " that is partly kept" if self.extra else ""
+        held = f"are held at {least:.6g} in all, of a budget of {self.limit:g}{kept}"
+        return InvalidInput("statistics", names, f"{held}: allow larger errors, or free some")
 
     def _value(self, logs: Floats, objective: Objective) -> float:
         """What was to be made small; of the worst, only errors that more budget would make smaller."""

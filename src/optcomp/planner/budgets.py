@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour.gradient import MOST_DENSE, Terms, optimum
 from optcomp.numerics.exact import Exact
-from optcomp.planner.continuous import as_continuous, log_of, smoothing
+from optcomp.planner.continuous import as_continuous, leak_share, log_of, smoothing
 from optcomp.planner.errors import ErrorModel
 from optcomp.statistics import Part
 from optcomp.theorems import Bound
@@ -145,16 +145,23 @@ class Load:
     def at(self, delta: Exact) -> Terms:
         """The terms for a total at δ: what is held counts as continuous noise too."""
         if delta not in self._at:
-            squares = (_worth(held.model, held.amount, delta)[0] ** 2 for held in self.held if held.gaussian)
+            squares = (_worth(held.model, held.amount, delta).root ** 2 for held in self.held if held.gaussian)
             self._at[delta] = replace(self.terms, fixed_variance=sum(squares))
         return self._at[delta]
 
-    def worth(self, amounts: Floats, delta: Exact) -> tuple[Floats, Floats, Floats]:
-        """What amounts are worth as continuous noise, √Σμ² of the parts; coins themselves.  With two derivatives."""
+    def worth(self, amounts: Floats, delta: Exact) -> tuple[Floats, Floats, Floats, float]:
+        """What amounts are worth as continuous noise, √Σμ² of the parts; coins themselves.
+
+        With two derivatives, and the share of δ that leaks.
+        """
         found, first, second = amounts.copy(), np.ones(amounts.size), np.zeros(amounts.size)
+        leaks = math.fsum(_worth(held.model, held.amount, delta).leak for held in self.held if held.gaussian)
         for place in self.terms.noise_of.tolist():
-            found[place], first[place], second[place] = _worth(self.groups[place][0], amounts[place], delta)
-        return found, first, second
+            model, copies = self.groups[place]
+            each = _worth(model, float(amounts[place]), delta)
+            found[place], first[place], second[place] = each.root, each.slope, each.bend
+            leaks += copies * each.leak
+        return found, first, second, leaks
 
     @property
     def pure(self) -> bool:
@@ -162,21 +169,31 @@ class Load:
         return not self.terms.noise_of.size and not self.terms.fixed_variance
 
 
-def _worth(model: ErrorModel, amount: float, delta: Exact) -> tuple[float, float, float]:
+class Worth(NamedTuple):
+    """√Σμ² of a statistic's parts with its derivatives in the amount, and what leaks, over δ."""
+
+    root: float
+    slope: float
+    bend: float
+    leak: float
+
+
+def _worth(model: ErrorModel, amount: float, delta: Exact) -> Worth:
     """√v with v = Σ u/(1 - tu), u = share·amount² = Δ²/σ² and t = τ²/Δ² where the part counts as continuous noise."""
-    v = slope = bend = 0.0
+    v = slope = bend = leaks = 0.0
     for part in model.parts:
         share, square = float(part.share), float(part.share) * amount * amount
-        tau_squared = float(smoothing(delta, len(part.cells)))
+        tau_squared = smoothing(delta, len(part.cells))
         sigma = math.sqrt(part.l2_squared / square)
-        plain = _by_itself(part, sigma) or sigma * sigma <= _TIMES_TAU * tau_squared
-        t = 0.0 if plain else tau_squared / part.l2_squared
+        plain = _by_itself(part, sigma) or sigma * sigma <= _TIMES_TAU * float(tau_squared)
+        t = 0.0 if plain else float(tau_squared) / part.l2_squared
+        leaks += 0.0 if plain else leak_share(len(part.cells), tau_squared, delta)
         left, turn = 1 - t * square, 2 * share * amount
         v += square / left
         slope += turn / left**2
         bend += 2 * share / left**2 + 2 * t * turn**2 / left**3
     root = math.sqrt(v)
-    return root, slope / (2 * root), bend / (2 * root) - slope**2 / (4 * root**3)
+    return Worth(root, slope / (2 * root), bend / (2 * root) - slope**2 / (4 * root**3), leaks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,17 +243,18 @@ class PairBudget(Budget):
 
     def bound(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> Bound:
         """The certified total; its upper side is no larger than `total`, so that what fits by one fits by both."""
-        found = self._composed(self._counted(spendings, extra))
+        found = self._composed(self.counted(spendings, extra))
         return replace(found, upper=min(found.upper, self.total(spendings, extra)))
 
     def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
         """The upper side of the optimal ε; every ε_i rounded up to a float, which is quicker to compose."""
         counted: Counter[Any] = Counter()
-        for value, copies in self._counted(spendings, extra).items():
+        for value, copies in self.counted(spendings, extra).items():
             counted[PureDP(_up(Fraction(value.epsilon))) if isinstance(value, PureDP) else value] += copies
         return self._composed(counted).upper
 
-    def _counted(self, spendings: Sequence[Spending], extra: Sequence[PureDP]) -> Counter[Any]:
+    def counted(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> Counter[Any]:
+        """The guarantees that the total is about, with how many there are of each."""
         alike: dict[Any, list[Spending]] = {}
         for each in spendings:
             alike.setdefault((each.model.likeness, each.budget), []).append(each)
@@ -266,8 +284,15 @@ class PairBudget(Budget):
             rates = terms.copies * np.bincount(terms.coin_of, terms.coin_rate, terms.size)
             total = float(rates @ amounts + terms.fixed_coins.sum())
             return _relative(total, limit, rates, _matrix(np.zeros(terms.size)) if second else None)
-        found = optimum(terms, amounts, log_of(self.delta), blur, start=limit, second=second)
-        return _relative(found.y, limit, found.slopes, found.curves)
+        worth, first, bends, leaks = load.worth(amounts, self.delta)
+        log_delta = log_of(self.delta) + math.log1p(-min(leaks, 0.5))
+        found = optimum(load.at(self.delta), worth, log_delta, blur, start=limit, second=second)
+        curves = found.curves
+        if curves is not None and curves.ndim == 2:
+            curves = curves * np.outer(first, first) + np.diag(found.slopes * bends)
+        elif curves is not None:
+            curves = curves * first**2 + found.slopes * bends
+        return _relative(found.y, limit, found.slopes * first, curves)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.numerics.exact import Exact
 from optcomp.planner.allocate import Allocation, Found, Item, Objective, search
-from optcomp.planner.budgets import Budget, PairBudget, RhoBudget
+from optcomp.planner.budgets import Budget, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document, Wish, at
 from optcomp.planner.errors import ErrorModel
 from optcomp.statistics import CDF, Mean, Quantiles, Sum, Variance
@@ -120,8 +121,13 @@ class Choosing:
         return found
 
     def _promising(self, found: Found, place: int, amount: float, other: Item) -> bool:
-        """Whether the error with the other noise is smaller at the same amount; holds may be cheaper either way."""
-        return other.held is not None or other.smooth(amount) < _PROMISING * found.search.items[place].smooth(amount)
+        """Whether the error with the other noise is smaller at the same amount, or a hold takes a smaller amount.
+
+        In small plans amounts of different noise are not to be compared: holds may be cheaper either way.
+        """
+        if other.held is not None:
+            return len(self.wishes) < _MANY or Spending(other.model, other.held).amount < _PROMISING * amount
+        return other.smooth(amount) < _PROMISING * found.search.items[place].smooth(amount)
 
     def _open_groups(self, found: Found, amounts: list[float]) -> list[list[int]]:
         """Where statistics are whose noise is open, those alike together, the most expensive first."""
@@ -129,7 +135,8 @@ class Choosing:
             return []
         groups: dict[Any, list[int]] = {}
         for place, (wish, item) in enumerate(zip(self.wishes, found.search.items, strict=True)):
-            if wish.mechanism == "auto" and wish.epsilon is None and len(wish.statistic.mechanisms) > 1:
+            open_noise = wish.mechanism == "auto" and wish.epsilon is None and not wish.hold
+            if open_noise and len(wish.statistic.mechanisms) > 1:
                 groups.setdefault((item.model.likeness, item.weight, item.size, item.held), []).append(place)
         return sorted(groups.values(), key=lambda places: -max(amounts[place] for place in places))
 
@@ -144,7 +151,10 @@ class Choosing:
     def _searched(self, items: list[Item], start: Mapping[str, float] | None = None) -> Found:
         """In floats; statistics that stay as they are get what they would get if nothing were held."""
         if any(wish.hold for wish in self.wishes):
-            items = self._kept(items)
+            items = [
+                replace(item, held=self._alone[item.name][1]) if wish.hold else item
+                for wish, item in zip(self.wishes, items, strict=True)
+            ]
         if self.wanted:
             missing = [item.name for item in items if item.held is None]
             if missing:
@@ -153,18 +163,17 @@ class Choosing:
         objective: Objective = "scale" if self.wanted else self.document.objective
         return search(items, self.budget(), objective, self.extra, near)
 
-    def _kept(self, items: list[Item]) -> list[Item]:
-        """Statistics to be left as they are, held."""
-        free = [replace(item, held=None) for item in items]
-        budget = self.budget()
-        if isinstance(budget, PairBudget) and isinstance(self.inside, ApproxDP):
-            budget = replace(budget, epsilon=self.inside.epsilon)
-        objective: Objective = "squares" if self.wanted else self.document.objective
-        alone = search(free, budget, objective, self.extra).sure()
-        return [
-            replace(item, held=each.budget) if wish.hold and item.held is None else item
-            for wish, item, each in zip(self.wishes, items, alone.spendings, strict=True)
-        ]
+    @cached_property
+    def _alone(self) -> dict[str, tuple[Mechanism, Fraction]]:
+        """The noise and budget of every statistic if none had to stay as it is."""
+        document = replace(
+            self.document,
+            wishes=tuple(replace(wish, hold=False) for wish in self.wishes),
+            objective="squares" if self.wanted else self.document.objective,
+        )
+        found = Choosing(document, self.inside, before=self).best()
+        pairs = zip(found.items, found.spendings, strict=True)
+        return {item.name: (item.model.mechanism, spending.budget) for item, spending in pairs}
 
     def _choices(self) -> dict[str, Choice]:
         """The noise of all statistics: as asked for, and in several ways where it is left open."""
@@ -186,9 +195,11 @@ class Choosing:
         possible = isinstance(self.inside, ZCDP) or self.inside.delta > 0
         chosen: Choice = {}
         for wish in self.wishes:
-            liked = free if wish.error is None and not wish.hold else held
+            liked = free if wish.error is None else held
             if wish.mechanism != "auto":
                 chosen[wish.name] = _as_asked(wish, possible)
+            elif wish.hold:
+                chosen[wish.name] = self._alone[wish.name][0]
             else:
                 fits = liked in wish.statistic.mechanisms and wish.epsilon is None
                 chosen[wish.name] = liked if fits else wish.statistic.mechanisms[0]

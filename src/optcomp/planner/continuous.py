@@ -49,13 +49,20 @@ def as_continuous(sigma: float, l2_squared: int, cells: int, tau_squared: Fracti
         less = float_down(ball(Fraction(sigma) ** 2 - tau_squared).sqrt())
         root = math.isqrt(l2_squared)
         change = root if root * root == l2_squared else float_up(ball(l2_squared).sqrt())
-    return Gaussian(less, change), _leak(cells, tau_squared)
+    return Gaussian(less, change), leak(cells, tau_squared)
 
 
 @lru_cache(maxsize=1024)
-def _leak(cells: int, tau_squared: Fraction) -> ApproxDP:
+def leak(cells: int, tau_squared: Fraction) -> ApproxDP:
+    """What may be told by so many numbers that are not what rounded noise would be."""
     with precision(_BITS):
         first = (-2 * arb.pi() ** 2 * ball(tau_squared)).exp()
         eta = 2 * first / (1 - first**3)  # Σ first^{m²}, m² >= 1 + 3(m - 1)
-        leak = 2 * cells * eta
-        return ApproxDP(0, float_up(leak) if leak > _LEAST_LEAK else fraction(leak.upper()))
+        told = 2 * cells * eta
+        return ApproxDP(0, float_up(told) if told > _LEAST_LEAK else fraction(told.upper()))
+
+
+@lru_cache(maxsize=1024)
+def leak_share(cells: int, tau_squared: Fraction, delta: Exact) -> float:
+    """The leak over δ, about."""
+    return float(Fraction(leak(cells, tau_squared).delta) / Fraction(delta))

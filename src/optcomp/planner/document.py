@@ -15,6 +15,7 @@ Every entry is known or refused; an error names the place in the document.  Noth
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -209,7 +210,8 @@ class Entries:
         self._known.append(name)
         if name not in self._left:
             if not default:
-                raise InvalidInput(self.path(name), None, "is missing")
+                near = difflib.get_close_matches(name, self.names(), 1)
+                raise InvalidInput(self.path(name), None, f"is missing (is it {near[0]}?)" if near else "is missing")
             return default[0]
         value = self._left.pop(name)
         truth, text = isinstance(value, bool) and kind is not bool, isinstance(value, str) and kind is Sequence
@@ -299,7 +301,7 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
     place = f"statistics.{name}"
     kinds = [kind for kind in KINDS if kind in entries._left]
     if len(kinds) != 1:
-        raise InvalidInput(place, kinds, f"must have one of {', '.join(KINDS)}")
+        raise InvalidInput(place, kinds or entries.names(), f"must have one of {', '.join(KINDS)}")
     with at(place, columns=kinds[0]):
         statistic = _MAKERS[kinds[0]](entries)
     mechanism = entries.take("mechanism", str, "auto")
@@ -338,7 +340,9 @@ def _check_where(where: str, table: Declared) -> None:
     """The condition is tried on columns of the declared types, without any rows."""
     asked = columns_of(where)
     for column in asked:
-        table.domain(column, Domain)
+        if column not in table.columns:
+            known = ", ".join(table.columns)
+            raise InvalidInput("where", column, f"is no declared column ({known}); text needs quotes, as in x == 'yes'")
     empty = ibis.table({column: _type(table.columns[column]) for column in asked} or {"none": "int64"})
     condition(where, {column: table.columns[column].clean(empty[column]) for column in asked})
 
@@ -364,7 +368,9 @@ def _edges(entries: Entries) -> tuple[Any, ...] | None:
 
 
 def _count(entries: Entries) -> Statistic:
-    entries.take("count", object)
+    said = entries.take("count", object)
+    if said not in ("rows", None):
+        raise InvalidInput(entries.path("count"), said, "must be rows, or nothing; a condition belongs to `where`")
     return Count(_where(entries))
 
 

@@ -202,12 +202,20 @@ def _keys(document: Plain, path: str) -> list[str]:
     inside = document.get(first)
     names = [name for name in inside if f"{rest}.".startswith(f"{name}.")] if isinstance(inside, dict) else []
     if not names:
-        raise InvalidInput("set", path, f"names no {_singular(first)} of the plan{_meant(rest, inside)}")
+        part = _WHERE.get(path)
+        hint = f" (did you mean {part}.{path}?)" if part else _meant(rest, inside)
+        raise InvalidInput("set", path, f"names no {_singular(first)} of the plan{hint}")
     name = max(names, key=len)  # a name may have points of its own
     inner = rest[len(name) + 1 :]
     if not inner:
         raise InvalidInput("set", path, f"must name an entry of {name}, such as {name}.error")
     return [first, name, *inner.split(".")]
+
+
+_WHERE = dict.fromkeys(("epsilon", "delta", "rho", "harm"), "budget") | dict.fromkeys(
+    ("rows", "rows_public", "population", "neighbours", "person", "rows_per_person"), "data"
+)
+"""Entries of parts, which must be named with them."""
 
 
 def _singular(part: str) -> str:

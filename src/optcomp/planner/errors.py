@@ -13,12 +13,7 @@ The first four hold for all data with so many rows.  A mean m is told above m + 
 m + e is a possible answer, at most h from the middle.  A variance v is told above v + e only if
 q - 2m·s + (m² - v - e)·t > e·n, for no tangent is above a square; below v - e the mean's error squared comes on top.
 
-For means and variances the quantile of the sum of the noises counts.  It is that of continuous noise and a few steps:
-noise X on whole numbers is within a step of a symmetric unimodal variable that is more peaked than Y, continuous noise,
-and sums keep that order (Birnbaum 1948).
-
-    Laplace     X + U, U uniform on [-1/2, 1/2], for Y of scale 1/(2 tanh(1/2b)): half a step
-    Gaussian    X + U drawn half a step towards 0, for Y of the same σ: one step
+For means and variances the quantile of the sum of the noises counts (`optcomp.statistics.together`).
 
 `smooth` is about the same without steps and limits: for optimisation, never for claims.
 """
@@ -30,7 +25,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
@@ -40,11 +34,11 @@ from optcomp.statistics import CDF, Declared, Integers, Mean, Part, Quantiles, Q
 from optcomp.statistics.accuracy import Noise, noise_reach, smooth_reach
 from optcomp.statistics.domains import Numbers
 from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.together import continuous_together, together
 
 NEEDS_ROWS = (Mean, Variance, CDF, Quantiles)
 LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5
 _DRAWS, _NUMBERS, _MOST_NUMBERS, _SEED = 4000, 400_000, 1_200_000, 7
-_APART, _TINY = 1.003, 1e-9
 _FOR_SQUARE = 0.05
 """The share of what may be missed that goes to the square of the mean's error in a variance."""
 _UP = 1 + 1e-12
@@ -180,8 +174,8 @@ class ErrorModel:
         if missed <= 0:
             return math.inf
         if isinstance(self.statistic, Mean):
-            return self._together(scales, self._factors, missed) / (self.rows or 1)
-        reach = self._together(scales, self._factors, (1 - _FOR_SQUARE) * missed)
+            return together(self._noise, scales, self._factors, missed) / (self.rows or 1)
+        reach = together(self._noise, scales, self._factors, (1 - _FOR_SQUARE) * missed)
         return reach / (self.rows or 1) + self._unbounded(scales[:2], _FOR_SQUARE * missed) ** 2
 
     @cached_property
@@ -194,7 +188,7 @@ class ErrorModel:
         """The error of a mean that no bounds hold back: it adds to the factor of the count's noise itself."""
         error, half, unit = 0.0, self._half, float(self.parts[1].unit)
         while error < half:
-            bound = self._together(scales, [half + error, unit], missed) / (self.rows or 1)
+            bound = together(self._noise, scales, [half + error, unit], missed) / (self.rows or 1)
             if bound <= error:
                 break
             error = bound * (1 + 1e-10)
@@ -212,29 +206,15 @@ class ErrorModel:
         """What the noises of a mean, or of a variance and its mean, come to at a budget of 1 if continuous."""
         missed, scales = 1 - self.confidence, self._unit_scales
         if isinstance(self.statistic, Mean):
-            return self._continuous(scales, self._factors, missed), 0.0
-        square = self._continuous(scales[:2], [self._half, float(self.parts[1].unit)], _FOR_SQUARE * missed)
-        return self._continuous(scales, self._factors, (1 - _FOR_SQUARE) * missed), square
+            return continuous_together(self._noise, scales, self._factors, missed), 0.0
+        factors = [self._half, float(self.parts[1].unit)]
+        square = continuous_together(self._noise, scales[:2], factors, _FOR_SQUARE * missed)
+        return continuous_together(self._noise, scales, self._factors, (1 - _FOR_SQUARE) * missed), square
 
     def _near_ratio(self, times: float) -> float:
         """About the error of a mean or variance."""
         rows, (reach, square) = self.rows or 1, self._unit_reaches
         return (reach * times + 0.5 * self._factors[0]) / rows + (square * times / rows) ** 2
-
-    def _continuous(self, scales: Sequence[float], factors: Sequence[float], missed: float) -> float:
-        """What Σ factor·noise exceeds, in size, with this probability."""
-        sizes = [factor * scale for factor, scale in zip(factors, scales, strict=True)]
-        if self.mechanism == "gaussian":
-            return -NormalDist().inv_cdf(missed / 2) * math.hypot(*sizes)
-        return laplace_sum_reach(sizes, missed)
-
-    def _together(self, scales: Sequence[float], factors: Sequence[float], missed: float) -> float:
-        """The same for noise on whole numbers, from above."""
-        if self.mechanism == "gaussian":
-            step, wide = 1.0, list(scales)
-        else:
-            step, wide = 0.5, [0.5 / math.tanh(0.5 / scale) for scale in scales]
-        return _UP * (self._continuous(wide, factors, missed) + step * math.fsum(factors))
 
     @property
     def _spread_on_integers(self) -> bool:
@@ -311,7 +291,8 @@ def _least_budget(alike: _Alike, wanted: float) -> Fraction:
 
     least, most = math.log(LEAST_BUDGET), math.log(MOST_BUDGET)
     if over(most) > 0:
-        raise InvalidInput("error", wanted, f"cannot be reached by any budget for {model.statistic}")
+        more = ": raise `candidates`" if isinstance(model.statistic, Quantiles) else ""
+        raise InvalidInput("error", wanted, f"cannot be reached by any budget for {model.statistic}{more}")
     low, high = least, most
     while high - low > 0.5:
         middle = (low + high) / 2
@@ -342,29 +323,6 @@ def _crossing(over: Callable[[float], float], low: float, high: float) -> float:
                 value = over(place)
                 low, at_low, high, at_high = (place, value, high, at_high) if value > 0 else (low, at_low, place, value)
     return high
-
-
-def laplace_sum_reach(scales: Sequence[float], missed: float) -> float:
-    r"""The c with P(|ΣY_i| > c) = missed for Laplace Y_i: Σ w_i e^{-c/b_i}, w_i = \prod_{j≠i} b_i²/(b_i² - b_j²).
-
-    Scales that nearly coincide are drawn apart, upwards; so are those that are next to nothing.
-    """
-    top, b = max(scales), list[float]()
-    for scale in sorted(scales):
-        b.append(max(scale / top, _APART * b[-1] if b else _TINY))
-    weights = [math.prod(x * x / (x * x - y * y) for y in b if y is not x) for x in b]
-    low, high = 0.0, sum(b) * math.log(len(b) / missed)
-    c = min(b[-1] * math.log(weights[-1] / missed), high)
-    for _ in range(100):
-        terms = [w * math.exp(-c / x) for w, x in zip(weights, b, strict=True)]
-        tail, slope = sum(terms), sum(term / x for term, x in zip(terms, b, strict=True))
-        low, high = (c, high) if tail > missed else (low, c)
-        moved = c + math.log(tail / missed) * tail / slope if tail > 0 and slope > 0 else math.nan
-        moved = moved if low <= moved <= high else 0.5 * (low + high)
-        if abs(moved - c) <= 1e-13 * c:
-            break
-        c = moved
-    return top * (c + 1e-10 * (c + b[-1]))
 
 
 @lru_cache(maxsize=4096)

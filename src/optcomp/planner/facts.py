@@ -6,6 +6,7 @@ Numbers of the total are rounded up; everything else to the nearest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
@@ -20,10 +21,13 @@ from optcomp.planner.document import HARM, Document
 from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.planner.plan import Line, Plan
 from optcomp.statistics import CDF, Quantiles
-from optcomp.theorems import Bound
+from optcomp.theorems import Bound, bbg18
 from optcomp.theorems.fz21 import epsilon_at
 
 _POINTS = 24
+_MUCH, _TIMES_SMALLER, _HALF, _NEARLY = 10, 10, 0.5, 0.999
+_MOST_NAMES = 5
+_LEAST_PLAIN, _MOST_PLAIN = -4, 15
 Pair = tuple[str, str]
 
 
@@ -42,6 +46,7 @@ def facts(plan: Plan) -> dict[str, Any]:
         "upper": plan.total if bound is None else bound.upper,
         "method": "sum" if bound is None else bound.method,
         "count": len(plan.lines),
+        "columns": {name: repr(domain) for name, domain in plan.document.table.columns.items()},
         "verdict": plan.verdict(),
         "words": dict(words(plan)),
     }
@@ -50,14 +55,19 @@ def facts(plan: Plan) -> dict[str, Any]:
 def words(plan: Plan) -> list[Pair]:
     """What there is to know about a plan, a sentence for each heading."""
     document = plan.document
-    found = [("budget", _budget(document.budget)), ("protects", _protects(document)), ("total", _total(plan))]
+    found = [("budget", _budget(document.budget)), ("protects", protects(document)), ("total", _total(plan))]
     if isinstance(document.budget, ApproxDP):
-        found.append(("risk", _risk(document.budget)))
+        found.append(("risk", _risk(document.budget if plan.fits else _outside(plan))))
     if document.reserve:
         found.append(("reserve", _reserve(plan)))
     if document.population is not None:
         found.append(("sample", _sample(plan)))
+    if plan.fits and all(line.held for line in plan.lines) and _spare(plan):
+        found.append(("left", "all statistics are held, and nothing uses the rest of the budget"))
     found.append(("confidence", _confidence(document.confidence)))
+    careful = cautions(plan)
+    if careful:
+        found.append(("careful", "; ".join(careful)))
     found.append(("gain", plan.verdict()))
     found.append(("suggestions", SUGGESTIONS))
     return found
@@ -76,7 +86,8 @@ def _budget(budget: ApproxDP | ZCDP) -> str:
     return f"ε = {near(float(budget.epsilon))}, δ = {near(float(budget.delta))}"
 
 
-def _protects(document: Document) -> str:
+def protects(document: Document) -> str:
+    """Whom the guarantee is about, and what of them stays hidden."""
     rows = document.table.contribution.rows
     whose = "one person, who has one row" if rows == 1 else f"one person, with up to {rows} rows"
     if document.table.neighbours == "replace":
@@ -88,13 +99,15 @@ def _total(plan: Plan) -> str:
     bound = plan.bound
     if bound is None:
         return f"ρ = {up(plan.total)}, the sum of its parts (BS16)"
-    return f"{_bracket(bound)}{_excess(plan, bound)}"
+    return f"{_bracket(plan, bound)}{_excess(plan, bound)}"
 
 
-def _bracket(bound: Bound) -> str:
+def _bracket(plan: Plan, bound: Bound) -> str:
     """Ten digits, or as many as it takes to see the width."""
     ends = f"{down(bound.lower, 10)} ≤ optimal ≤ {up(bound.upper, 10)}"
-    return f"ε = {up(bound.upper, 10)} at δ = {near(bound.delta)}, proved: {ends} ({bound.theorem}, {bound.method})"
+    where = "" if plan.document.population is None else " on the sample"
+    proof = f"proved: {ends} ({bound.theorem}, {bound.method})"
+    return f"ε = {up(bound.upper, 10)} at δ = {near(bound.delta)}{where}, {proof}"
 
 
 def _excess(plan: Plan, bound: Bound) -> str:
@@ -102,6 +115,44 @@ def _excess(plan: Plan, bound: Bound) -> str:
     if bound.upper <= plan.inside.epsilon:
         return ""
     return f"; MORE than the budget of ε = {near(float(plan.inside.epsilon))}: this plan cannot be released"
+
+
+def _outside(plan: Plan) -> ApproxDP:
+    """What the plan costs the people, whether it fits or not."""
+    assert isinstance(plan.inside, ApproxDP)
+    cost, document = ApproxDP(Fraction(plan.total), plan.inside.delta), plan.document
+    return cost if document.population is None else bbg18.outside(cost, document.rows or 0, document.population)
+
+
+def _spare(plan: Plan) -> bool:
+    limit = plan.inside.rho if isinstance(plan.inside, ZCDP) else plan.inside.epsilon
+    return plan.total < _NEARLY * float(limit)
+
+
+def cautions(plan: Plan) -> list[str]:
+    """What may be a slip of the pen, or promises little."""
+    document, found = plan.document, list[str]()
+    if isinstance(document.budget, ApproxDP):
+        eps, delta, people = document.budget.epsilon, document.budget.delta, document.population or document.rows
+        if eps > _MUCH:
+            found.append(f"ε = {near(float(eps))} promises next to nothing")
+        if people is not None and delta * people * _TIMES_SMALLER > 1:
+            found.append(
+                f"δ = {near(float(delta))} is not far below 1/{people}: it allows to publish single rows whole"
+            )
+    wide = [line.wish.name for line in plan.lines if line.relative >= _HALF]
+    if wide:
+        found.append(f"errors as large as half of what is asked for, or larger: {_few(wide)}")
+    rows = document.rows
+    odd = [wish.name for wish in document.wishes if rows is not None and (wish.rows or 0) > rows]
+    if odd:
+        found.append(f"more rows than the table has: {_few(odd)}")
+    return found
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _risk(budget: ApproxDP) -> str:
@@ -137,6 +188,8 @@ def note(line: Line) -> str | None:
     wish = line.wish
     if wish.statistic.where is not None and wish.rows is None and isinstance(wish.statistic, NEEDS_ROWS):
         return "error as if the condition kept all rows: tell how many by `rows`"
+    if wish.statistic.where is not None and wish.rows is None and wish.size is None:
+        return "relative to all rows: tell how many satisfy the condition by `rows`"
     if isinstance(line.wish.statistic, Quantiles):
         return "error for rows spread evenly over the bounds"
     if isinstance(line.wish.statistic, CDF):
@@ -198,9 +251,15 @@ def _digits(value: float, digits: int, rounding: str) -> str:
         return "∞"
     short = Decimal(repr(value))
     exact = short if len(short.as_tuple().digits) <= digits else Decimal(value)
-    return format(Context(prec=digits, rounding=rounding).plus(exact).normalize(), "g")
+    found = Context(prec=digits, rounding=rounding).plus(exact).normalize()
+    if not found or _LEAST_PLAIN <= found.adjusted() < _MOST_PLAIN:
+        return format(found, "f")
+    return f"{found.scaleb(-found.adjusted()).normalize():f}e{found.adjusted()}"
 
 
 def near(value: float, digits: int = 6) -> str:
-    """A few digits."""
-    return f"{value:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
+    """A few digits; large numbers in full."""
+    text = f"{value:.{digits}g}"
+    if "e+" in text and abs(value) < 10**_MOST_PLAIN:
+        return f"{float(text):,.0f}"
+    return text.replace("e-0", "e-").replace("e+0", "e+")

@@ -65,6 +65,11 @@ class Plan:
         budget = PairBudget(self.inside.epsilon, self.inside.delta)
         return budget.bound([line.spending for line in self.lines], extra)
 
+    @property
+    def fits(self) -> bool:
+        """Whether the total is within the budget; wanted errors may cost more."""
+        return self.total <= (self.inside.rho if isinstance(self.inside, ZCDP) else self.inside.epsilon)
+
     @cached_property
     def naive(self) -> dict[str, float]:
         """The errors with the same holds if the budget were split by basic composition; empty where it cannot be."""
@@ -79,19 +84,24 @@ class Plan:
 
     def verdict(self) -> str:
         """What optimal composition gains on this plan, in a sentence."""
-        if self.gain is None:
+        if self.gain is None or not isinstance(self.inside, ApproxDP):
             return "There is no basic composition to compare with."
+        if self.gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
+            chosen = "with `mechanism: auto` the planner would choose it"
+            return f"Laplace noise split by sums would give {1 / self.gain:.2f} times smaller errors: {chosen}."
         if self.gain < _NOTHING:
-            return "Optimal composition gains nothing on this plan: with so few statistics sums are as good."
+            why = "with so few statistics" if self.inside.delta else "at δ = 0"
+            return f"Optimal composition gains nothing on this plan: {why} sums are as good."
         return f"Optimal composition gives {self.gain:.2f} times smaller errors on this plan than splitting by sums."
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""
         budget = self.document.budget
         return {
-            "budget": _budget_dict(budget),
-            "inside": _budget_dict(self.inside),
+            "budget": budget_dict(budget),
+            "inside": budget_dict(self.inside),
             "total": self.total,
+            "fits": self.fits,
             "theorem": self.bound.theorem if self.bound is not None else "BS16",
             "lower": self.bound.lower if self.bound is not None else self.total,
             "confidence": self.document.confidence,
@@ -117,7 +127,7 @@ class Plan:
 
 def make_plan(document: Document, previous: Plan | None = None) -> Plan:
     """Work a document out; a plan for nearly the same document makes that quicker."""
-    inside = _inside(document)
+    inside = inside_of(document)
     start = {line.wish.name: (line.mechanism, line.spending.amount) for line in previous.lines} if previous else {}
     choosing = Choosing(document, inside, start, previous.choosing if previous else None)
     found = choosing.best()
@@ -128,7 +138,7 @@ def make_plan(document: Document, previous: Plan | None = None) -> Plan:
     return Plan(document, tuple(lines), inside, found.total, choosing.reserve, choosing)
 
 
-def _inside(document: Document) -> ApproxDP | ZCDP:
+def inside_of(document: Document) -> ApproxDP | ZCDP:
     """The budget for the sample, by amplification if the sample is secret."""
     if document.population is None:
         return document.budget
@@ -137,7 +147,8 @@ def _inside(document: Document) -> ApproxDP | ZCDP:
     return bbg18.inside(document.budget, document.rows or 0, document.population)
 
 
-def _budget_dict(budget: ApproxDP | ZCDP) -> dict[str, float]:
+def budget_dict(budget: ApproxDP | ZCDP) -> dict[str, float]:
+    """A budget for programs."""
     if isinstance(budget, ZCDP):
         return {"rho": float(budget.rho)}
     return {"epsilon": float(budget.epsilon), "delta": float(budget.delta)}

@@ -64,7 +64,9 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
     body.append(_facts(facts, ("gain", "suggestions") if release is not None else ("gain",)))
     if release is not None:
         body += _results(release["statistics"], facts["confidence"])
+        body.append(f'<p class="note">{escape(_READING)}</p>')
     body += ['<h2 class="sheet">Statistics</h2>', _table(facts["statistics"]), *_pictures(facts, growth)]
+    body += ["<h2>Declared columns</h2>", _declared(facts["columns"])]
     paper = _PAPER if printing else f"@media print {{{_PAPER}}}"
     head = [
         '<meta charset="utf-8">',
@@ -75,6 +77,20 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
     ]
     start = ["<!doctype html>", '<html lang="en">', "<head>", *head, "</head>", "<body><main>"]
     return "\n".join([*start, *body, "</main></body>", "</html>", ""])
+
+
+_READING = (
+    "Numbers are told as the noise left them, so that counts may be negative; intervals are cut off where no true "
+    "value can lie. Chosen values, such as medians, have no interval: how far off they are depends on the data."
+)
+_CLAMPED = "Values beyond bounds count as the bound, other categories as one more; both were declared beforehand."
+
+
+def _declared(columns: Mapping[str, str]) -> str:
+    rows = "".join(
+        f"<tr><th>{_escaped(name, 60)}</th><td>{_escaped(text, 400)}</td></tr>" for name, text in columns.items()
+    )
+    return f'<table class="facts">{rows}</table><p class="note">{escape(_CLAMPED)}</p>'
 
 
 def _made(release: Facts) -> str:
@@ -139,7 +155,7 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
     limit = facts["inside"]["epsilon" if pure else "rho"]
     return [
         "<h2>Errors</h2>",
-        _figure(pictures.errors(statistics), f"How far off each statistic may be, and would be by sums.{cut}"),
+        _figure(pictures.errors(statistics), f"{_about_errors(statistics)}.{cut}"),
         "<h2>Shares of the budget</h2>",
         _figure(
             pictures.shares(statistics),
@@ -148,9 +164,18 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
         "<h2>The total, statistic by statistic</h2>",
         _figure(
             pictures.growth(growth, "ε" if pure else "ρ", limit),
-            "What the first k statistics cost together, each with the budget that it has in this plan.",
+            f"What the first k statistics cost together, each with its budget in this plan{_inside(facts)}.",
         ),
     ]
+
+
+def _about_errors(statistics: Sequence[Facts]) -> str:
+    compared = any(entry["naive_error"] is not None and not entry["held"] for entry in statistics)
+    return "How far off each statistic may be" + (", and would be by sums" if compared else "")
+
+
+def _inside(facts: Facts) -> str:
+    return "" if facts["inside"] == facts["budget"] else ", and the budget, on the sample"
 
 
 def _figure(svg: str, caption: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from optcomp.planner.allocate import Objective
 from optcomp.planner.document import HARM, MOST_ROWS, VERSION
+from optcomp.statistics.cells import MOST_BINS
 from optcomp.statistics.table import Neighbours
 
 ID = f"urn:optcomp:plan:{VERSION}"
@@ -146,13 +147,13 @@ def _suggestions() -> str:
 
 
 _COLUMN = "The column."
-_EDGES = _list(_ANY_NUMBER, "Ascending edges that cover the bounds.", 2)
-_BINS = _whole("So many bins of equal width.", 1, 100_000)
+_EDGES = _list(_ANY_NUMBER, "Ascending edges that cover the bounds.", 2, MOST_BINS)
+_BINS = _whole("So many bins of equal width.", 1, MOST_BINS)
 _CANDIDATES = _whole(
     "So many values to choose from, evenly spaced; whole numbers are their own unless told.", 2, 100_000
 )
 _KINDS: dict[str, Schema] = {
-    "count": {"count": {"description": "How many rows there are; the value of this entry does not matter."}},
+    "count": {"count": {"enum": ["rows", None], "description": "How many rows there are: say rows, or nothing."}},
     "sum": {"sum": _text(_COLUMN)},
     "mean": {"mean": _text(_COLUMN)},
     "variance": {"variance": _text(_COLUMN)},

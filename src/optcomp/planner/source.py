@@ -61,8 +61,10 @@ def parsed(text: str, name: str, *, as_json: bool = False) -> Any:
     return found
 
 
-def dumped(document: Mapping[str, Any]) -> str:
-    """A plan as YAML; what it came from may have had comments, and they are not here."""
+def dumped(document: Mapping[str, Any], *, as_json: bool = False) -> str:
+    """A plan as YAML or JSON; what it came from may have had comments, and they are not here."""
+    if as_json:
+        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     return yaml.dump(
         document, Dumper=_Writer, sort_keys=False, allow_unicode=True, default_flow_style=None, width=_WIDTH
     )

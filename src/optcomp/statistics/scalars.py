@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,9 @@ from optcomp.statistics.table import Declared, Table
 
 _QUARTER, _FIFTH = Fraction(1, 4), Fraction(1, 5)
 _MOST_SQUARED = 2**15
+_NARROWER, _UP = 3, 1 + 1e-12
+Reach = Callable[[Sequence[float]], float]
+"""How far a sum of the noises of all parts reaches, each times its factor."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Mean(Statistic):
         return float(_clamped(domain.middle + _ratio(amounts[1][0], amounts[0][0]), domain.low, domain.high))
 
     def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Interval:
-        """All ratios that the two intervals allow."""
+        """All ratios that the two intervals allow; `sharp_interval` knows more about the noise."""
         domain = table.domain(self.column, Numbers)
         (count,), (total,) = amounts
         if count - off[0] < 1:
@@ -116,6 +119,26 @@ class Mean(Statistic):
         ratios = [(total + s) / (count + n) for s in (-off[1], off[1]) for n in (-off[0], off[0])]
         low, high = domain.middle + min(ratios), domain.middle + max(ratios)
         return float(_clamped(low, domain.low, domain.high)), float(_clamped(high, domain.low, domain.high))
+
+    def sharp_interval(self, table: Declared, amounts: Amounts, reach: Reach) -> Interval:
+        """All means m, from the middle, with |sum - m·count| no more than the noises reach with factors m and 1.
+
+        For the true mean that is what the noises come to.  The factor is at most the largest |m| that is still
+        possible.
+        """
+        domain = table.domain(self.column, Numbers)
+        (count,), (total,) = amounts
+        if count < 1:
+            return float(domain.low), float(domain.high)
+        unit, middle = float(domain.unit), domain.middle
+        low, high = domain.reach(middle, domain.unit)
+        most = float(max(-low * domain.unit, high * domain.unit)) * _UP
+        for _ in range(_NARROWER):
+            off = Fraction(reach((most, unit))) / count
+            most = min(most, float(abs(total / count) + off) * _UP)
+        ends = (middle + total / count + side * off for side in (-1, 1))
+        first, last = (float(_clamped(end, domain.low, domain.high)) for end in ends)
+        return first, last
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ them, become text cell by cell.  A line of a CSV file that cannot be read counts
 from __future__ import annotations
 
 import csv
+import string
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ _READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
 """The delimiters that a header may have."""
 _MOST_DIGITS = 300
 _OWN = "optcomp_people"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def opened(source: object, used: Collection[str], numbers: Collection[str]) -> tuple[Any, ir.Table, str]:
@@ -34,7 +38,9 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
             _distrust_statistics(backend)
         return backend, source, str(getattr(source.op(), "name", "table"))
     if isinstance(source, str | Path):
-        return _file(Path(source), used)
+        path = Path(source)
+        backend, relation = _file(path, used)
+        return backend, relation, path.stem
     arrow, backend = _arrow(source, used, numbers), _connected()
     try:
         backend.con.register("optcomp_source", arrow)
@@ -45,6 +51,44 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
         raise InvalidInput("source", type(source).__name__, f"is not a table: {error}") from None
     _all_known(used, relation.columns)  # some names differ for people, and not for the engine
     return backend, relation, "table"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """How many lines of a CSV file are not read, and how many are read only in part, by what is wrong with them."""
+
+    unread: Mapping[str, int]
+    cut: Mapping[str, int]
+
+
+def inspected(path: Path, used: Collection[str]) -> tuple[ir.Table, Lines]:
+    """A file exactly as `opened` reads it, and the lines that are lost by that; for whoever holds the data."""
+    backend, relation = _file(path, used, "store_rejects=true, rejects_table='optcomp_unread'")
+    delimiters = _READERS[path.suffix.lower()]
+    if not delimiters:
+        return relation, Lines({}, {})
+    strict = "store_rejects=true, rejects_table='optcomp_cut', rejects_scan='optcomp_cut_scan', strict_mode=true"
+    backend.con.execute(f"SELECT count(*) FROM {_csv_reader(path, delimiters, used, strict)}").fetchall()
+    elsewhere = "line_byte_position NOT IN (SELECT line_byte_position FROM optcomp_unread)"
+    cut = _rejects(backend, f"optcomp_cut WHERE error_type IN {_CUT} AND {elsewhere}")
+    return relation, Lines(_rejects(backend, "optcomp_unread"), cut)
+
+
+_WHY = {
+    "INVALID ENCODING": "not UTF-8",
+    "MISSING COLUMNS": "too few cells",
+    "LINE SIZE OVER MAXIMUM": "too long",
+    "TOO MANY COLUMNS": "too many cells",
+    "UNQUOTED VALUE": "something after a closing quotation mark",
+}
+_CUT = ("TOO MANY COLUMNS", "UNQUOTED VALUE")
+
+
+def _rejects(backend: Any, rows: str) -> dict[str, int]:
+    """One cause for each line; the engine's own numbers of lines leave out those inside quotation marks."""
+    query = f"SELECT min(error_type::VARCHAR) AS why FROM {rows} GROUP BY line_byte_position"
+    found = backend.con.execute(f"SELECT why, count(*) FROM ({query}) GROUP BY why ORDER BY why").fetchall()
+    return {_WHY.get(why, why.lower()): count for why, count in found}
 
 
 def _connected() -> Any:
@@ -69,7 +113,7 @@ def _all_known(used: Iterable[str], known: Collection[Any]) -> None:
             raise InvalidInput("columns", column, f"is not in the table, which has {', '.join(map(str, known))}")
 
 
-def _file(path: Path, used: Collection[str]) -> tuple[Any, ir.Table, str]:
+def _file(path: Path, used: Collection[str], options: str = "") -> tuple[Any, ir.Table]:
     delimiters = _READERS.get(path.suffix.lower())
     if delimiters is None:
         raise InvalidInput("source", str(path), f"must end in one of {', '.join(_READERS)}")
@@ -78,31 +122,54 @@ def _file(path: Path, used: Collection[str]) -> tuple[Any, ir.Table, str]:
     backend = _connected()
     try:
         if delimiters:
-            backend.con.execute(f"CREATE TABLE {_OWN} AS FROM {_csv_reader(path, delimiters, used)}")
+            backend.con.execute(f"CREATE TABLE {_OWN} AS FROM {_csv_reader(path, delimiters, used, options)}")
         else:
             backend.con.execute(f"CREATE VIEW {_OWN} AS FROM read_parquet({_quoted(str(path))})")
         relation = backend.table(_OWN)
+    except InvalidInput:
+        raise
     except Exception as error:
         raise InvalidInput("source", str(path), f"cannot be read: {error}") from None
     _all_known(used, relation.columns)
     untyped = {name: relation[name].cast("string") for name in used if relation[name].type().is_unknown()}
-    return backend, relation.mutate(**untyped) if untyped else relation, path.stem  # such as columns of nulls only
+    return backend, relation.mutate(**untyped) if untyped else relation  # such as columns of nulls only
 
 
-def _csv_reader(path: Path, delimiters: str, used: Collection[str]) -> str:
+def _csv_reader(path: Path, delimiters: str, used: Collection[str], options: str = "") -> str:
     """Everything about the format is fixed by the header; all cells are text, in one pass from the beginning."""
     headers = {delimiter: _header(path, delimiter) for delimiter in delimiters}
     delimiter = max(delimiters, key=lambda each: len(set(used) & set(headers[each])))
+    _each_once(path, headers[delimiter])
     columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in headers[delimiter])
+    loose = "" if "strict_mode" in options else "strict_mode=false, "
     return (
         f"read_csv({_quoted(str(path))}, auto_detect=false, header=true, delim={_quoted(delimiter)}, quote='\"', "
-        f"escape='\"', strict_mode=false, ignore_errors=true, parallel=false, columns={{{columns}}})"
+        f"escape='\"', {loose}ignore_errors=true, parallel=false, columns={{{columns}}}{options and ', ' + options})"
     )
 
 
 def _header(path: Path, delimiter: str) -> list[str]:
+    with path.open("rb") as start:
+        if start.read(2) in _UTF16:
+            raise InvalidInput("source", str(path), "is in UTF-16, and must be in UTF-8")
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return next(csv.reader(file, delimiter=delimiter))
+        names = next(csv.reader(file, delimiter=delimiter), None)
+    if names is None:
+        raise InvalidInput("source", str(path), "is empty")
+    if not names:
+        raise InvalidInput("source", str(path), "must begin with the names of its columns, not with an empty line")
+    return [name or f"(column {place})" for place, name in enumerate(names, 1)]  # such as an index that was written
+
+
+def _each_once(path: Path, names: Sequence[str]) -> None:
+    """The engine does not tell A from a."""
+    seen: dict[str, str] = {}
+    for name in names:
+        key = name.translate(_LOWER)
+        if key in seen:
+            found = f"{name!r} twice" if seen[key] == name else f"{seen[key]!r} and {name!r}"
+            raise InvalidInput("source", str(path), f"must name each column once, and its header has {found}")
+        seen[key] = name
 
 
 def _quoted(text: str) -> str:

@@ -21,6 +21,8 @@ _BITS = 128
 def inside(budget: ApproxDP, rows: int, population: int) -> ApproxDP:
     """What may be spent on the sample, rounded down."""
     share = _share(rows, population)
+    if share == 1:
+        return budget
     delta = Fraction(budget.delta) / share
     if not delta < 1:
         raise HypothesisNotMet(ID, f"δ = {float(budget.delta):g} for the population is no δ at all for the sample")
@@ -32,6 +34,8 @@ def inside(budget: ApproxDP, rows: int, population: int) -> ApproxDP:
 def outside(guarantee: ApproxDP, rows: int, population: int) -> ApproxDP:
     """What a guarantee on the sample is for the population, rounded up."""
     share = _share(rows, population)
+    if share == 1:
+        return guarantee
     with precision(_BITS):
         eps = (ball(guarantee.epsilon).expm1() * ball(share)).log1p()
         return ApproxDP(Fraction(float_up(eps)), Fraction(guarantee.delta) * share)

@@ -258,6 +258,24 @@ def test_near_counts_copies_holds_and_reserve() -> None:
     assert near.gap == pytest.approx(math.log(total / 2), abs=1e-5)
 
 
+def test_near_knows_what_rounding_costs_and_leaks() -> None:
+    """Noise that counts as continuous: to the digits of a certified total, with slopes and curves that fit."""
+    delta = Fraction(1, 10**6)
+    spent = [spending(Count(), "gaussian", Fraction(1, 400)), spending(Sum("mark"), "gaussian", Fraction(1, 300))]
+    budget, load = PairBudget(1, delta), Load([(spent[0].model, 9), (spent[1].model, 4)], [spent[0]])
+    amounts = np.array([each.amount for each in spent])
+    near = budget.near(load, amounts, 1e-8, second=True)
+    total = budget.total([spent[0]] * 10 + [spent[1]] * 4)
+    assert near.gap == pytest.approx(math.log(total), abs=1e-8)
+    assert near.curves is not None
+    for place in range(2):
+        step = np.zeros(2)
+        step[place] = 1e-4 * amounts[place]
+        up, down = (budget.near(load, amounts + sign * step, 1e-8) for sign in (1, -1))
+        assert near.slopes[place] == pytest.approx((up.gap - down.gap) / (2 * step[place]), rel=1e-6)
+        assert near.curves[place] == pytest.approx((up.slopes - down.slopes) / (2 * step[place]), rel=1e-4)
+
+
 def test_other_theorems_are_for_laplace_noise() -> None:
     spent = [spending(Count(), "laplace", Fraction(1, 10))] * 3
     for budget in (PairBudget(1, 0), PairBudget(1, Fraction(1, 10**6), "basic")):

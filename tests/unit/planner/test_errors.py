@@ -16,7 +16,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
-from optcomp.planner.errors import LEAST_BUDGET, MOST_BUDGET, ErrorModel, laplace_sum_reach, short_up
+from optcomp.planner.errors import LEAST_BUDGET, MOST_BUDGET, ErrorModel, short_up
 from optcomp.statistics import (
     CDF,
     Categories,
@@ -33,8 +33,10 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
+from optcomp.statistics.accuracy import Noise
 from optcomp.statistics.domains import Numbers
 from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.together import laplace_sum_reach, together
 from tests.oracles.released import Law, Rows, least_error, mean_off, variance_off
 from tests.oracles.truth import real, working
 from tests.unit.statistics.people import Changing
@@ -160,11 +162,11 @@ def test_errors_of_means_and_variances_are_near_the_worst_case(
 
 @pytest.mark.parametrize("mechanism", NOISES)
 def test_discrete_noises_together_reach_no_farther_than_continuous_ones_and_their_steps(mechanism: Mechanism) -> None:
-    found = model(Mean("digit"), mechanism, 10)
+    kind: Noise = "gaussian" if mechanism == "gaussian" else "laplace"
     for scale, other, factor in product((0.05, 0.3, 0.8, 1.5, 6.0), (0.2, 0.7, 1.5, 20.0), (1e-9, 0.3, 1.0, 8.0)):
         noise, more = Law(mechanism == "gaussian", scale), Law(mechanism == "gaussian", other)
         for missed in (0.7, 0.3, 0.05, 1e-3, 1e-6):
-            reach = found._together([scale, other], [1.0, factor], missed)
+            reach = together(kind, [scale, other], [1.0, factor], missed)
             beyond = [np.floor((reach + sign * noise.places) / factor) + 1 for sign in (-1, 1)]
             chance = sum(float(np.dot(noise.chances, more.at_least(each))) for each in beyond)
             assert chance <= missed + 1e-11, (scale, other, factor, missed)

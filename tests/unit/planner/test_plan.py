@@ -130,7 +130,7 @@ def test_holds() -> None:
     kept = made(MIXED | {"people": {"count": None, "hold": True, "mechanism": "laplace"}})
     free = made(MIXED | {"people": {"count": None, "mechanism": "laplace"}})
     assert value(kept) == pytest.approx(value(free), rel=1e-6)
-    with pytest.raises(InvalidInput, match="hold"):
+    with pytest.raises(InvalidInput, match="held at"):
         made(MIXED | {"people": {"count": None, "epsilon": 2}})
 
 
@@ -208,3 +208,26 @@ def test_never_worse_than_sums(names: list[str], eps: str) -> None:
     sizes = [error / relative if relative else math.inf for _, relative, error in pairs]
     theirs = sum(w * (error / size) ** 2 for (w, _, _), error, size in zip(pairs, naive, sizes, strict=True))
     assert ours <= theirs * (1 + 1e-6)
+
+
+def test_what_stays_as_it_is_keeps_its_noise_and_its_budget() -> None:
+    free = made(MIXED)
+    kept = made({name: entry | {"hold": True} for name, entry in MIXED.items()})
+    assert [(line.mechanism, line.spending.budget) for line in kept.lines] == [
+        (line.mechanism, line.spending.budget) for line in free.lines
+    ]
+    assert all(line.held for line in kept.lines)
+    some = made(MIXED | {"people": MIXED["people"] | {"hold": True}}, {"epsilon": 1, "delta": "1e-6"})
+    assert some.lines[0].spending.budget == free.lines[0].spending.budget
+
+
+def test_noise_that_was_asked_for_may_be_worse_than_sums() -> None:
+    plan = made({"n": {"count": None, "mechanism": "gaussian"}})
+    assert plan.gain is not None
+    assert plan.gain < 0.9
+    assert plan.verdict().startswith(f"Laplace noise split by sums would give {1 / plan.gain:.2f} times smaller errors")
+
+
+def test_without_delta_sums_are_optimal() -> None:
+    statistics = {f"c{i}": {"count": None} for i in range(9)}
+    assert made(statistics, {"epsilon": 1}).verdict().endswith("at δ = 0 sums are as good.")

@@ -14,7 +14,7 @@ import pytest
 
 from optcomp.planner import Plan, make_plan, read
 from optcomp.planner.edits import hold, put
-from optcomp.planner.facts import down, facts, growth, near, note, shares, up, words
+from optcomp.planner.facts import cautions, down, facts, growth, near, note, shares, up, words
 from optcomp.planner.pictures import MOST_BARS, printable
 from optcomp.planner.report import MOST_CELLS, page
 from tests.plans import Plain, example, small
@@ -88,7 +88,7 @@ def planned(kind: str) -> Plan:
         "hostile": small(
             data={"rows": 1000, "name": HOSTILE},
             columns={HOSTILE: {"categories": [HOSTILE, "b"]}},
-            statistics={HOSTILE: {"histogram": HOSTILE}, "$": {"count": HOSTILE}},
+            statistics={HOSTILE: {"histogram": HOSTILE}, "$": {"count": None}},
         ),
         "many": small(statistics={f"s{i}": {"count": None, "where": f"age >= {i}"} for i in range(80)}),
     }
@@ -110,7 +110,7 @@ def test_pages_stand_by_themselves(kind: str, printing: bool) -> None:
     found = facts(plan)
     reader = checked(page(found, growth(plan), printing=printing))
     assert reader.tags.count("svg") == 3
-    assert reader.tags.count("tr") == len(plan.lines) + 1 + len(found["words"]) - 1
+    assert reader.tags.count("tr") == len(plan.lines) + 1 + len(found["words"]) - 1 + len(found["columns"])
     assert plan.verdict() in reader.text
 
 
@@ -242,7 +242,7 @@ def test_notes_say_what_an_error_rests_on() -> None:
         None,
         "error for rows spread evenly over the bounds",
         "error by simulation, for rows spread evenly over the bounds",
-        None,
+        "relative to all rows: tell how many satisfy the condition by `rows`",
     ]
     assert plan.lines[1].error > plan.lines[0].error
 
@@ -258,3 +258,47 @@ def test_digits_are_rounded_outwards(value: float, low: str, high: str) -> None:
 def test_printable() -> None:
     assert printable("a\nb\x1b") == "a�b�"
     assert len(printable("x" * 100)) == 40
+
+
+def test_risk_is_about_what_is_spent() -> None:
+    plan = planned("wanted")
+    assert not plan.fits
+    assert facts(plan)["fits"] is False
+    sure = 100 / (1 + math.exp(-plan.total))
+    assert f"at most {up(sure, 3)} % sure" in dict(words(plan))["risk"]
+
+
+def test_cautions() -> None:
+    careful = small(budget={"epsilon": 20, "delta": "0.01"}, statistics={"n": {"count": None, "rows": 5000}})
+    assert cautions(make_plan(read(careful))) == [
+        "ε = 20 promises next to nothing",
+        "δ = 0.01 is not far below 1/1000: it allows to publish single rows whole",
+        "more rows than the table has: n",
+    ]
+    wide = small(budget={"epsilon": "0.001"}, statistics={f"s{i}": {"count": None} for i in range(7)})
+    assert cautions(make_plan(read(wide))) == [
+        "errors as large as half of what is asked for, or larger: s0, s1, s2, s3, s4 and 2 more"
+    ]
+    assert cautions(planned("example")) == []
+
+
+def test_what_nobody_uses() -> None:
+    held = small(statistics={"n": {"count": None, "epsilon": "0.1"}})
+    assert dict(words(make_plan(read(held))))["left"] == (
+        "all statistics are held, and nothing uses the rest of the budget"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [(100.0, 3, "100"), (3017000.4, 4, "3,017,000"), (5e-7, 2, "5e-7"), (0.0001234, 2, "0.00012"), (2e16, 3, "2e+16")],
+)
+def test_numbers_for_people(value: float, digits: int, shown: str) -> None:
+    assert near(value, digits) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(100.0, "100"), (99.9999, "100"), (1e-6, "1e-6"), (1.00001e-7, "1.01e-7")]
+)
+def test_numbers_rounded_up(value: float, shown: str) -> None:
+    assert up(value, 3) == shown

@@ -222,6 +222,30 @@ def test_files_that_are_no_tables_are_refused(name: str, tmp_path: Path) -> None
         Table(tmp_path / name, {"x": Integers(0, 1)})
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (b"\nx,y\n", "must begin with the names of its columns, not with an empty line"),
+        (b"x,y,x\n1,2,3\n", "must name each column once, and its header has 'x' twice"),
+        (b"x,y,Y\n1,2,3\n", "must name each column once, and its header has 'y' and 'Y'"),
+        ("x,y\n1,2\n".encode("utf-16"), "is in UTF-16, and must be in UTF-8"),
+    ],
+)
+def test_what_is_wrong_with_a_header_is_said(content: bytes, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput) as caught:
+        Table(path, {"x": Integers(0, 1)})
+    assert str(caught.value) == f"source: {problem}, got {str(path)!r}"
+
+
+def test_columns_without_a_name_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(",x,,\n0,1,2,3\n1,0,,\n2,1,,\n")
+    assert Sum("x").measure(Table(tmp_path / "people.csv", {"x": Integers(0, 1)})) == ((2,),)
+
+
 @pytest.mark.parametrize("source", [None, 5, {"x": [1]}, [{"x": 1}], object(), pd.Series([1]), b"x.csv"])
 def test_what_is_no_table_is_refused(source: object) -> None:
     with pytest.raises(InvalidInput, match=r"^source: "):

@@ -1,0 +1,102 @@
+"""`optcomp plan check`: what it prints, its exit codes, and that it writes and spends nothing."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from optcomp.cli.main import app
+from optcomp.planner.source import dumped
+from tests.plans import small
+
+NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish."
+ROWS = {"age": [i % 100 for i in range(1000)], "region": ["north", "south"] * 500, "year": [2020] * 1000}
+
+
+def run(arguments: str) -> Result:
+    return CliRunner().invoke(app, ["plan", "check", *shlex.split(arguments)])
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plan.yaml").write_text(dumped(small()), encoding="utf8")
+    pq.write_table(pa.table(ROWS), "people.parquet")
+    csv.write_csv(pa.table(ROWS), "people.csv")
+    csv.write_csv(pa.table(ROWS), "people.tsv", csv.WriteOptions(delimiter="\t"))
+
+
+@pytest.mark.parametrize("name", ["people.parquet", "people.csv", "people.tsv"])
+def test_nothing_wrong(name: str) -> None:
+    before = sorted(Path().iterdir())
+    result = run(f"plan.yaml --data {name}")
+    lines = result.stdout.splitlines()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert lines[0] == lines[-1] == NOTICE
+    assert "Nothing looks wrong." in lines
+    assert f"│ file            │ {name}, {Path(name).stat().st_size:,} bytes" in result.stdout
+    assert "│ not in the plan │ year " in result.stdout
+    assert "not covered by the guarantee" in result.stdout
+    assert sorted(Path().iterdir()) == before
+
+
+def test_advice_is_one_line_each_and_the_exit_code_1() -> None:
+    rows = [f"{100 + i % 50 if i < 812 else 30},{'North' if i % 2 else 'south'},{i}" for i in range(8000)]
+    Path("wrong.csv").write_text("age,region,Größe\n" + "\n".join(rows), encoding="utf8")
+    result = run("plan.yaml --data wrong.csv")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert [line for line in result.stdout.splitlines() if line.startswith("!")] == [
+        "! data.rows: 1,000 are declared and 8,000 were read; is it the right file?",
+        "! age: 812 of 8,000 values lie above 99 and will be clamped; are the bounds right?",
+        "! region: 50 % of rows are in no declared category (such as 'North'); never seen: 'north'",
+    ]
+
+
+def test_json_says_the_same() -> None:
+    Path("latin.csv").write_text("age,region\n1,nörth\n2,north\nx,south\n", encoding="latin1")
+    result = run("plan.yaml --data latin.csv --json")
+    view = json.loads(result.stdout)
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert next(iter(view)) == "notice"
+    assert f"{view['notice']}." == NOTICE
+    assert (view["file"]["rows"], view["file"]["unread"], view["file"]["not_utf8"]) == (2, {"not UTF-8": 1}, 2)
+    assert [(entry["name"], entry["unreadable"]) for entry in view["columns"]] == [("age", 1), ("region", 0)]
+    assert any("iconv -f latin1 -t utf8" in line for line in view["advice"])
+    shown = run("plan.yaml --data latin.csv").stdout.splitlines()
+    assert [line.removeprefix("! ") for line in shown if line.startswith("!")] == view["advice"]
+
+
+def test_no_letter_of_a_cell_or_name_harms_the_terminal() -> None:
+    Path("odd.csv").write_text('age,region,"a\x1b[31m"\n1,\x1b[31mred,1\n[bold]x[/bold],north,1\n', encoding="utf8")
+    result = run("plan.yaml --data odd.csv")
+    assert result.exit_code == 1
+    assert "\x1b" not in result.stdout
+    assert "'[bold]x[/bold]'" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("plan.yaml", "Missing option '--data'"),
+        ("nothing.yaml --data people.csv", "nothing.yaml: No such file or directory"),
+        ("plan.yaml --data nothing.csv", "optcomp: --data: is not a file, got 'nothing.csv'"),
+        ("plan.yaml --data empty.csv", "optcomp: --data: is empty, got 'empty.csv'"),
+        ("plan.yaml --data twice.csv", "--data: must name each column once, and its header has 'age' twice"),
+        ("plan.yaml --data other.csv", "--data: does not fit the plan (columns: is not in the table"),
+        ("people.csv --data people.csv", "people.csv"),
+    ],
+)
+def test_bad_input_is_one_line_and_the_exit_code_2(arguments: str, said: str) -> None:
+    Path("empty.csv").write_text("")
+    Path("twice.csv").write_text("age,region,age\n1,north,2\n")
+    Path("other.csv").write_text("region\nnorth\n")
+    result = run(arguments)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert said in result.stderr
