@@ -18,8 +18,8 @@ _FIRST = """\
 `make bench` asks optcomp, dp-accounting, prv-accountant and diffprivlib the same questions in one run, in a separate
 process with a limit on time and memory, and writes [all tables](../bench/results.md), this page and its pictures. It
 sets up an environment of its own for the peers. In that environment `python -m bench --only engine` runs one group (the
-others are `homogeneous`, `heterogeneous`, `murtagh-vadhan`, `losses` and `import`), and `--quick` tries everything on
-small lists and writes nothing."""
+others are `homogeneous`, `heterogeneous`, `murtagh-vadhan`, `losses`, `data`, `planning` and `import`), and `--quick`
+tries everything on small lists and writes nothing."""
 
 _LAST = """\
 ## What the tables show

@@ -260,8 +260,9 @@ def _budget(text: object) -> Fraction | None:
 
 
 def _check_hold(about: _Release, place: str, wish: Wish, spending: Spending) -> None:
-    if wish.epsilon is not None and wish.epsilon != spending.budget:
-        about.wrong(f"{place}.epsilon is {spending.budget}, but the plan holds it at {wish.epsilon}")
+    for name, held in (("epsilon", wish.epsilon), ("rho", wish.rho)):
+        if held is not None and (held != spending.budget or spending.gaussian != (name == "rho")):
+            about.wrong(f"{place}.{name} is {spending.budget}, but the plan holds it at {held}")
     if wish.error is not None and not spending.error <= wish.error * (1 + _NEAR):
         about.wrong(f"{place}: its error is {spending.error:g}, but the plan holds it at {wish.error:g}")
 
@@ -468,6 +469,6 @@ def _plan_total(about: _Release, choosing: Choosing, spendings: Sequence[Spendin
 
 
 def _line(document: Document, wish: Wish, spending: Spending) -> Line:
-    held = wish.hold or wish.epsilon is not None or wish.error is not None
+    held = wish.hold or any(each is not None for each in (wish.epsilon, wish.rho, wish.error))
     error = spending.error
     return Line(wish, spending, error, error / item_of(document, wish, spending.model.mechanism).size, held)

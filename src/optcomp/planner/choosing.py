@@ -135,7 +135,7 @@ class Choosing:
             return []
         groups: dict[Any, list[int]] = {}
         for place, (wish, item) in enumerate(zip(self.wishes, found.search.items, strict=True)):
-            open_noise = wish.mechanism == "auto" and wish.epsilon is None and not wish.hold
+            open_noise = wish.mechanism == "auto" and wish.epsilon is None and wish.rho is None and not wish.hold
             if open_noise and len(wish.statistic.mechanisms) > 1:
                 groups.setdefault((item.model.likeness, item.weight, item.size, item.held), []).append(place)
         return sorted(groups.values(), key=lambda places: -max(amounts[place] for place in places))
@@ -196,7 +196,7 @@ class Choosing:
         chosen: Choice = {}
         for wish in self.wishes:
             liked = free if wish.error is None else held
-            if wish.mechanism != "auto":
+            if wish.mechanism != "auto" or wish.rho is not None:
                 chosen[wish.name] = _as_asked(wish, possible)
             elif wish.hold:
                 chosen[wish.name] = self._alone[wish.name][0]
@@ -221,7 +221,7 @@ class Choosing:
 
     def naive(self) -> dict[str, float]:
         """Errors by basic composition with Laplace noise and choices; nothing if that is not to be had."""
-        if not isinstance(self.inside, ApproxDP) or self.wanted:
+        if not isinstance(self.inside, ApproxDP) or self.wanted or any(wish.rho is not None for wish in self.wishes):
             return {}
         choice: Choice = {
             wish.name: "laplace" if "laplace" in wish.statistic.mechanisms else wish.statistic.mechanisms[0]
@@ -242,13 +242,13 @@ def _about(document: Document) -> tuple[Any, ...]:
 
 
 def _as_asked(wish: Wish, possible: bool) -> Mechanism:
-    assert wish.mechanism != "auto"
+    asked: Mechanism = "gaussian" if wish.mechanism == "auto" else wish.mechanism  # held by its ρ
     place = f"statistics.{wish.name}.mechanism"
-    if wish.mechanism not in wish.statistic.mechanisms:
-        raise InvalidInput(place, wish.mechanism, f"must be one of {', '.join(wish.statistic.mechanisms)}")
-    if wish.mechanism == "gaussian" and not possible:
-        raise InvalidInput(place, wish.mechanism, "needs budget.delta, or budget.rho instead")
-    return wish.mechanism
+    if asked not in wish.statistic.mechanisms:
+        raise InvalidInput(place, asked, f"must be one of {', '.join(wish.statistic.mechanisms)}")
+    if asked == "gaussian" and not possible:
+        raise InvalidInput(place, asked, "needs budget.delta, or budget.rho instead")
+    return asked
 
 
 def item_of(document: Document, wish: Wish, mechanism: Mechanism) -> Item:
@@ -256,7 +256,7 @@ def item_of(document: Document, wish: Wish, mechanism: Mechanism) -> Item:
     with at("data"):
         model = ErrorModel(wish.statistic, document.table, mechanism, wish.rows or document.rows, document.confidence)
     size = wish.size or _size(wish, document)
-    held = wish.epsilon
+    held = wish.epsilon if wish.rho is None else wish.rho
     if wish.error is not None:
         with at(f"statistics.{wish.name}"):
             held = model.budget_for(wish.error)

@@ -85,6 +85,8 @@ class Wish:
     weight: Fraction = Fraction(1)
     epsilon: Fraction | None = None
     """Held at this ε."""
+    rho: Fraction | None = None
+    """Held at this ρ."""
     error: float | None = None
     """Held at this error."""
     size: float | None = None
@@ -312,28 +314,33 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
     if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
         raise InvalidInput(f"{place}.weight", float(weight), "must lie between 1e-6 and 1e6")
     epsilon = Fraction(entries.number("epsilon")) if "epsilon" in entries._left else None
+    rho = Fraction(entries.number("rho")) if "rho" in entries._left else None
     error = float(entries.number("error")) if "error" in entries._left else None
     size = float(entries.number("size")) if "size" in entries._left else None
     hold = entries.take("hold", bool, False)
     rows = entries.take("rows", int, None)
     if rows is not None and not 1 <= rows <= MOST_ROWS:
         raise InvalidInput(f"{place}.rows", rows, f"must lie between 1 and {MOST_ROWS:g}")
-    entries._known += ["epsilon", "error", "size"]
+    entries._known += ["epsilon", "rho", "error", "size"]
     entries.done()
-    for label, value in (("epsilon", epsilon), ("error", error), ("size", size)):
+    for label, value in (("epsilon", epsilon), ("rho", rho), ("error", error), ("size", size)):
         if value is not None and not value > 0:
             raise InvalidInput(f"{place}.{label}", float(value), "must be positive")
-    if epsilon is not None and error is not None:
-        raise InvalidInput(f"{place}.error", error, "cannot be held together with epsilon")
+    if error is not None and (epsilon is not None or rho is not None):
+        raise InvalidInput(f"{place}.error", error, f"cannot be held together with {'epsilon' if epsilon else 'rho'}")
+    if epsilon is not None and rho is not None:
+        raise InvalidInput(f"{place}.rho", float(rho), "cannot be held together with epsilon")
+    if rho is not None and (mechanism not in ("auto", "gaussian") or "gaussian" not in statistic.mechanisms):
+        raise InvalidInput(f"{place}.rho", float(rho), "is for Gaussian noise: hold other noise by epsilon or error")
     if epsilon is not None and mechanism == "gaussian":
-        problem = "is for Laplace noise and choices: hold Gaussian noise by its error"
+        problem = "is for Laplace noise and choices: hold Gaussian noise by rho or error"
         raise InvalidInput(f"{place}.epsilon", float(epsilon), problem)
     with at(place, column=kinds[0], columns=kinds[0]):
         statistic.parts(table)
     if statistic.where is not None:
         with at(place, column="where"):
             _check_where(statistic.where, table)
-    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, error, size, hold, rows)
+    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, rho, error, size, hold, rows)
 
 
 def _check_where(where: str, table: Declared) -> None:

@@ -24,7 +24,7 @@ from optcomp.planner.plan import make_plan
 from optcomp.planner.source import parsed
 
 PARTS = ("plan", "data", "columns", "budget", "confidence", "reserve", "objective", "statistics")
-_HOLDS = ("epsilon", "error", "hold")
+_HOLDS = ("epsilon", "rho", "error", "hold")
 Plain = dict[str, Any]
 
 
@@ -159,7 +159,7 @@ def _pinned(document: Plain, edits: Edits) -> list[str]:
     marked = [name for name, entry in statistics.items() if isinstance(entry, dict) and entry.get("hold") is True]
     gone = {*edits.frees, *edits.drops}
     names = dict.fromkeys([*edits.holds, *(name for name in marked if name not in gone)])
-    own = {name for name in names if {"error", "epsilon"} & set(statistics[name] or {})}
+    own = {name for name in names if {"error", "epsilon", "rho"} & set(statistics[name] or {})}
     return [name for name in names if name not in own]
 
 

@@ -84,6 +84,7 @@ def test_help_and_completion() -> None:
     assert "--data" in run("release --help").stdout
     assert [command.callback.__name__ for command in plan_app.registered_commands if command.callback] == [
         "show",
+        "check",
         "release",
         "schema",
     ]
@@ -223,7 +224,7 @@ def test_the_example() -> None:
 _KNOWN = (
     "known are rows, rows_public, population, neighbours, person, rows_per_person, groups_per_person, rows_per_group"
 )
-_ENTRIES = "where, mechanism, weight, hold, rows, epsilon, error, size"
+_ENTRIES = "where, mechanism, weight, hold, rows, epsilon, rho, error, size"
 _KINDS = "count, sum, mean, variance, histogram, contingency, cdf, quantiles, median"
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
 
@@ -317,7 +318,19 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     ),
     "held noise": (
         {"budget": PAIR, "statistics": {"a": {"mean": "age", "mechanism": "gaussian", "epsilon": 1}}},
-        "statistics.a.epsilon: is for Laplace noise and choices: hold Gaussian noise by its error, got 1.0",
+        "statistics.a.epsilon: is for Laplace noise and choices: hold Gaussian noise by rho or error, got 1.0",
+    ),
+    "held choice": (
+        {"budget": PAIR, "statistics": {"a": {"median": "age", "rho": "0.1"}}},
+        "statistics.a.rho: is for Gaussian noise: hold other noise by epsilon or error, got 0.1",
+    ),
+    "held by two": (
+        {"budget": PAIR, "statistics": {"a": {"mean": "age", "rho": "0.1", "epsilon": 1}}},
+        "statistics.a.rho: cannot be held together with epsilon, got 0.1",
+    ),
+    "held without delta": (
+        {"statistics": {"a": {"mean": "age", "rho": "0.1"}}},
+        "statistics.a.mechanism: needs budget.delta, or budget.rho instead, got 'gaussian'",
     ),
     "no delta": (
         {"statistics": {"a": {"mean": "age", "mechanism": "gaussian"}}},

@@ -231,3 +231,13 @@ def test_noise_that_was_asked_for_may_be_worse_than_sums() -> None:
 def test_without_delta_sums_are_optimal() -> None:
     statistics = {f"c{i}": {"count": None} for i in range(9)}
     assert made(statistics, {"epsilon": 1}).verdict().endswith("at δ = 0 sums are as good.")
+
+
+def test_gaussian_noise_is_held_by_its_rho() -> None:
+    held = {"people": {"count": None, "rho": "0.002"}}
+    for budget in ({"epsilon": 1, "delta": "1e-6"}, {"rho": "0.02"}):
+        plan = made(MIXED | held, budget)
+        line = next(line for line in plan.lines if line.wish.name == "people")
+        assert (line.mechanism, line.spending.budget, line.held) == ("gaussian", Fraction(2, 1000), True)
+        assert plan.naive == {}
+        assert plan.fits
