@@ -289,6 +289,8 @@ class _Search:
             low, high = (level, high) if near.gap > 0 else (low, level)
             powers = self._local(logs)[1]
             moving = powers > 1.1 * _FLAT
+            if near.gap < 0 and not moving.any():
+                break  # more budget would make nothing better
             grows = float((near.slopes * np.exp(logs) / np.where(moving, powers, math.inf)).sum())
             moved = level + min(max(near.gap / max(grows, 1e-3), -3.0), 3.0)
             level = moved if low < moved < high else 0.5 * (low + high)

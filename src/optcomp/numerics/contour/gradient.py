@@ -129,6 +129,8 @@ class _Root:
         """Newton's method on log F, which is concave, within a bracket."""
         if not self.top > 0:
             return Optimum(0.0, np.zeros(self.terms.size), None)
+        if (y := self._top_cell()) is not None:
+            return self._at_the_top(y, second)
         y = self._guess() if start is None or not 0 < start < self.top else start
         low, high = 0.0, float(self.m @ self.x) + 0.5 * self.own + math.sqrt(2 * self.own * -self.log_t)
         for turn in range(_MOST_STEPS):
@@ -149,12 +151,39 @@ class _Root:
                 return Optimum(0.0, np.zeros(self.terms.size), None)
         return _Line(self, y, extra).derivatives(second)
 
+    @cached_property
+    def _room(self) -> float:
+        """log t/P(L = top)."""
+        return self.log_t + float(self.m @ np.log1p(np.exp(-self.x)))
+
+    def _top_cell(self) -> float | None:
+        """The optimum if only the largest value of L lies above it; other values could only bring it nearer to that."""
+        if not math.isfinite(self.top) or not self._room < 0:
+            return None
+        y = self.top + math.log1p(-math.exp(self._room))
+        near = max(2 * float(self.x.min()), self.blur * self.top)
+        return y if y > max(self.top - near, 0.0) else None
+
+    def _at_the_top(self, y: float, second: bool) -> Optimum:
+        """y = Σx + log(1 - t/P), P = P(L = top), with ∂ log P/∂x = 1/(1 + e^x)."""
+        terms, own = self.terms, self.terms.coin_of.size
+        ratio, x = math.exp(self._room), self.x[:own]
+        odds, times, rate = ratio / (1 - ratio), self.m[:own], terms.coin_rate
+        low = np.exp(-x) / (1 + np.exp(-x))
+
+        def gathered(values: Floats) -> Floats:
+            return np.asarray(np.bincount(terms.coin_of, times * values, terms.size), dtype=np.float64)
+
+        slopes, bends = gathered(rate * (1 + odds * low)), -odds * gathered(rate**2 * low * (1 - low))
+        if not second:
+            return Optimum(y, slopes, None)
+        if terms.size > MOST_DENSE:
+            return Optimum(y, slopes, bends)
+        falls = gathered(rate * low)
+        return Optimum(y, slopes, np.diag(bends) - odds / (1 - ratio) * np.outer(falls, falls))
+
     def _guess(self) -> float:
-        """By the top atom alone, if that is enough; else as if all were Gaussian."""
-        if math.isfinite(self.top):
-            room = self.log_t + float(self.m @ np.log1p(np.exp(-self.x)))  # log t/P(L = top)
-            if room < 0 and (y := self.top + math.log1p(-math.exp(room))) > self.top - 2 * float(self.x.min()):
-                return max(y, 0.5 * self.top)
+        """As if all were Gaussian."""
         square = float(self.m @ self.x**2) + self.own
         return min(0.5 * square + math.sqrt(2 * square * max(-self.log_t, 1e-3)), 0.98 * self.top)
 

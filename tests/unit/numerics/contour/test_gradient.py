@@ -223,3 +223,32 @@ def test_closed_form_for_noise() -> None:
     with working(BITS):
         assert float(gaussian_hockey(0.5)(arb(y))) == pytest.approx(1e-8, rel=1e-6)
     assert slopes[1] / slopes[0] == pytest.approx(4 / 3, rel=1e-9)
+
+
+@pytest.mark.parametrize("delta", [1e-15, 1e-6, 0.02, 0.1])
+@pytest.mark.parametrize("coins", [[0.4], [0.3, 0.2], [0.9, 0.5, 0.5]])
+def test_below_the_largest_value_it_is_exact(coins: list[float], delta: float) -> None:
+    """No integral and no blur: the optimum, its slopes and its curves."""
+    given, none = np.array(coins), np.zeros(0)
+    terms, amounts = terms_of(given, none)
+    found = optimum(terms, amounts, math.log(delta), 1e-4, second=True)
+    assert found.y == pytest.approx(float(exact(given, none, delta)), rel=1e-13)
+    slopes = differences(lambda x: exact(x, none, delta), given, 1e-5)
+    assert found.slopes == pytest.approx(slopes, rel=1e-8)
+    assert found.curves is not None
+    for place in range(given.size):
+        step = np.zeros(given.size)
+        step[place] = 1e-5
+        up, down = (optimum(terms, amounts + sign * step, math.log(delta), 1e-4).slopes for sign in (1, -1))
+        assert found.curves[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+
+
+def test_many_amounts_below_the_largest_value() -> None:
+    """Only the diagonal of the curves, and nothing overflows."""
+    coins = np.full(MOST_DENSE + 1, 800.0)
+    terms, amounts = terms_of(coins, np.zeros(0))
+    found = optimum(terms, amounts, math.log(1e-6), 1e-4, second=True)
+    assert found.y == pytest.approx(coins.sum(), rel=1e-8)
+    assert found.slopes == pytest.approx(np.ones(coins.size))
+    assert found.curves is not None
+    assert found.curves.shape == coins.shape
