@@ -5,6 +5,7 @@ Every declared cell gets noise, also the empty ones; a cell that is not declared
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -136,8 +137,9 @@ def _same(key: ir.Value) -> ir.Value:
 class Counts(Statistic):
     """Counts of the cells of one or more columns."""
 
+    @abstractmethod
     def _axes(self, table: Declared) -> dict[str, Axis]:
-        raise NotImplementedError
+        """The cells of every column."""
 
     def axes(self, table: Declared) -> dict[str, Axis]:
         """The cells of every column; refused if there are too many in all."""
