@@ -2,13 +2,13 @@ r"""Splitting a budget over statistics, under optimal composition.
 
     scale     the free statistics get amounts in proportion to their weights, on one common scale
     squares   Σ w_i (e_i/s_i)² is least, s_i the size of statistic i
-    worst     max w_i e_i/s_i is least: all w_i e_i/s_i are equal
+    worst     max w_i e_i/s_i is least: all w_i e_i/s_i are equal, but for errors that hardly fall any more
     wanted    every statistic has its error; the least total is looked for
 
 An *amount* x_i is ε, or √(2ρ) for Gaussian noise; e_i is the error without steps.  With T the total, the least squares
 have ∂Σw_i(e_i/s_i)²/∂log x_i = -λ ∂log T/∂log x_i, which Newton's method solves with gradient and curvature of T from
 the engine.  Statistics that are alike have one amount.  The search is in floats; its result is within the limit by the
-certified upper side of the total, and never worse than the best split under basic composition.
+certified upper side of the total; with Laplace noise it is never worse than the best split under basic composition.
 """
 
 from __future__ import annotations
