@@ -3,7 +3,8 @@ r"""From tail sums to a proved root: what every enumeration of atoms shares.
 For any set S of atoms (values l of L with their probabilities) write P_S for its probability and Q_S for its sum of
 p e^{-l}.  Then P_S - e^y Q_S <= E(1 - e^{y-L})_+ =: F(y), with equality when S holds exactly the atoms above y.  So
 
-- *lower*: whatever S is, log((P_S - t)/Q_S) is at most the y with F(y) = t: no atom needs to be placed exactly;
+- *lower*: whatever S is, P_S - e^y Q_S >= t proves that the root is at y or beyond it: no atom needs to be placed
+  exactly;
 - *upper*: if S holds every atom above z + s and none below z - s, then
   F(z + s) <= P_S - e^z Q_S + (e^s - 1) P_S, because only atoms within s of z can be on the wrong side.
 
@@ -14,17 +15,21 @@ the probability of the atoms it has dropped.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from flint import arb
 
 from optcomp.numerics.balls import precision
+from optcomp.numerics.roots import Side, certified_root
 from optcomp.numerics.saddle import Floats, excess_root_guess
 
 _FLOORS = (4.0, 12.0, 40.0, math.inf)  # how much larger than t the (odds of the) excess is at the floor, in nats
 _HIGH = -1e-14
 _ENOUGH = 33
+_STEPS = 200  # of Newton's method; halving alone needs no more than the bits of the answer
+_WIDENINGS = 64  # doublings of the distance at which a side is proved
+_EXPLAINED = 64  # a bracket may be so many times as wide as what one place leaves open
 
 
 class BelowFloor(ArithmeticError):
@@ -70,18 +75,9 @@ def _upper(atoms: Enumeration, y: arb) -> arb:
 def enumerated_root(atoms: Enumeration, t: arb, guess: float, top: arb) -> arb:
     """The y >= 0 with E(1 - e^{y-L})_+ = t > 0, as a ball; `top` is the largest value of L."""
     with precision(atoms.bits):
-        root = _newton(atoms, t, arb(guess), top)
-        lower = root.nonnegative_part().lower()
-        place = root.mid().nonnegative_part()
-        above, damped = atoms.lines(place)
-        step = atoms.slack * (2 + 2 * above / (place.exp() * damped)) + 2 * root.rad()
-        upper = (root + step).upper().nonnegative_part()
-        while upper < top:
-            if _upper(atoms, upper) <= t.lower():
-                return lower.union(upper)
-            upper = (upper + step).upper()
-            step = 2 * step
-        return lower.union(top.upper())
+        climb = _Climb(atoms, t, top)
+        low, high = certified_root(climb.side, arb(0), top.upper(), climb.proposals(arb(guess)), climb.middle)
+        return low.union(high)
 
 
 def root_above_floor(build: Callable[[float], Enumeration], sizes: Floats, counts: Floats, t: arb, top: arb) -> arb:
@@ -112,48 +108,64 @@ def _log_sigmoid(x: float) -> float:
     return -math.log1p(math.exp(-x)) if x > -700 else x
 
 
-def _newton(atoms: Enumeration, t: arb, start: arb, top: arb) -> arb:
-    """Climb along the lines: after one step every iterate is at most the root, and they increase."""
-    z, best = start.mid(), arb.neg_inf()
-    too_high: arb | None = None
-    for _ in range(80):
-        try:
-            above, damped = atoms.lines(z)
-        except BelowFloor:
-            if too_high is None or not too_high - z > top / 2**30:
-                raise
-            z = ((z + too_high) / 2).mid()  # the last step back went too far
-            continue
-        rest = above - t
-        if not rest.mid() > 0:
-            if z.is_zero():
-                return arb(-1)  # the excess at zero is already below t
-            z, too_high = _lower(z, (above, damped), t, top), z
-            continue
-        root = _meeting(rest, damped)
-        if not root.mid() > 0 or not root.mid() > best.mid() + best.rad() / 4 + atoms.slack / 4:
-            return root if not best.is_finite() else best.max(root)
-        best = root
-        z = root.mid()
-    return best
+class _Climb:
+    """The root on a list of atoms: Newton's method proposes, and each side of a place is proved by itself."""
 
+    def __init__(self, atoms: Enumeration, t: arb, top: arb) -> None:
+        self._atoms, self._t, self._top = atoms, t, top
+        self._step = top * arb(2) ** -atoms.bits
+        """About how far from the root a side can be proved."""
 
-def _lower(z: arb, line: tuple[arb, arb], t: arb, top: arb) -> arb:
-    """Where to go from a place too far up: along the slope of log F, else twice as far from the top."""
-    height, drag = _height(line, z).mid(), (z.exp() * line[1]).mid()
-    if height > 0 and drag > 0:
-        step = -(height / t).log() * height / drag * arb("1.1")
-        if step > 0:
-            return (z - step.max(top / 2**30)).nonnegative_part().mid()
-    return (top - 2 * (top - z).max(top / 1000)).nonnegative_part().mid()
+    def side(self, y: arb) -> Side:
+        """RIGHT by the line at y, whichever atoms it holds; LEFT by the upper bound on F(y)."""
+        if _height(self._atoms.lines(y), y) >= self._t:
+            return Side.RIGHT
+        return Side.LEFT if _upper(self._atoms, y) <= self._t else Side.UNDECIDED
 
+    def proposals(self, guess: arb) -> Iterator[arb]:
+        """Around the place that Newton's method finds: in either direction further and further, until it is proved."""
+        root = self._newton(guess.mid())
+        for direction, wanted in ((-1, Side.RIGHT), (1, Side.LEFT)):
+            step = self._step
+            for _ in range(_WIDENINGS):
+                place = (root + direction * step).mid().nonnegative_part()
+                yield place
+                if not 0 < place < self._top or self.side(place) is wanted:
+                    break
+                step = 2 * step
 
-def _meeting(rest: arb, damped: arb) -> arb:
-    """log(rest/damped); where rest may vanish the ball is widened down to zero, which no root is below."""
-    if not damped > 0:
-        return arb(0)
-    root = (rest / damped).log()
-    if root.is_finite():
-        return root
-    middle = (rest.mid() / damped.mid()).log()
-    return middle.union(middle.min(arb(0)))
+    def middle(self, low: arb, high: arb) -> arb | None:
+        """Halfway, while the two are further apart than the accuracy of the atoms explains."""
+        if high - low <= _EXPLAINED * self._step:
+            return None
+        return ((low + high) / 2).mid()
+
+    def _newton(self, z: arb) -> arb:
+        """About the root: by the line at z where F is near t, else by the slope of log F, kept between the signs."""
+        low, high = arb(0), self._top.mid()
+        for _ in range(_STEPS):
+            try:
+                line = self._atoms.lines(z)
+            except BelowFloor:
+                low, z = z, ((z + high) / 2).mid()
+                continue
+            low, high = (z, high) if _height(line, z).mid() > self._t.mid() else (low, z)
+            after = self._after(z, line)
+            if after is not None and abs(after - z) <= self._step:
+                return after
+            z = after if after is not None and low < after < high else ((low + high) / 2).mid()
+            if high - low <= self._step:
+                break
+        return z
+
+    def _after(self, z: arb, line: tuple[arb, arb]) -> arb | None:
+        """Where a step from z leads, if it leads anywhere."""
+        height, rest, drag = _height(line, z).mid(), line[0] - self._t, (z.exp() * line[1]).mid()
+        if not drag > 0:
+            return None
+        if rest.mid() > 0:
+            blur = rest.rad() / rest.mid() + line[1].rad() / line[1].mid()
+            self._step = (self._atoms.slack * (2 + 2 * line[0] / drag) + 2 * blur).upper()
+            if abs(height - self._t.mid()) <= self._t.mid():
+                return (rest.mid() / line[1].mid()).log().mid().nonnegative_part()
+        return (z + (height / self._t).log() * height / drag).mid() if height > 0 else None

@@ -12,10 +12,11 @@ from flint import arb
 from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.gaussian import normal_excess
+from optcomp.numerics.roots import Side, float_root, side_of
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import target, with_leaks
 from optcomp.theorems.mixture import Mixture
-from optcomp.theorems.mv18_1_5 import LEAK
+from optcomp.theorems.mv18_1_5 import LEAK, UNDECIDED
 
 ID, METHOD = "DRS22", "closed form"
 _BITS = 128
@@ -23,22 +24,14 @@ _MOST_BITS = 1 << 13
 
 
 def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
-    """The least ε >= 0, by bisection on the closed form in balls."""
+    """The least ε >= 0, between floats, from the closed form in balls."""
     t = target(mixture.leaky, delta, _BITS)
     if t < 0:
         return _bound("epsilon", mixture, delta, math.inf, math.inf, (LEAK,))
-    if not t > 0:
+    if t.is_zero():
         return _bound("epsilon", mixture, delta, math.inf, math.inf)
-    if _sign(mixture, 0.0, t) <= 0:
-        return _bound("epsilon", mixture, delta, 0.0, 0.0)
-    low, high = 0.0, 1.0
-    while _sign(mixture, high, t) > 0:
-        low, high = high, 2 * high
-    while True:
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            return _bound("epsilon", mixture, delta, low, high)
-        low, high = (middle, high) if _sign(mixture, middle, t) > 0 else (low, middle)
+    lower, upper = float_root(lambda y: _side(mixture, y, t))
+    return _bound("epsilon", mixture, delta, lower, upper, () if t > 0 else (UNDECIDED,))
 
 
 def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
@@ -52,16 +45,15 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
         bits *= 2
 
 
-def _sign(mixture: Mixture, y: float, t: arb) -> int:
-    """Whether the excess at y is above t (1) or not (-1)."""
+def _side(mixture: Mixture, y: float, t: arb) -> Side:
+    """On which side of y the excess passes t; more bits as long as t itself leaves them something to decide."""
     bits = _BITS
     while True:
         with precision(bits):
-            difference = normal_excess(mixture.squared_mu().sqrt(), arb(y)) - t
-            if difference > 0:
-                return 1
-            if difference <= 0 or bits > _MOST_BITS:
-                return -1 if difference <= 0 else 1
+            excess = normal_excess(mixture.squared_mu().sqrt(), arb(y))
+            side = side_of(excess - t)
+            if side is not Side.UNDECIDED or bits > _MOST_BITS or excess.rad() < t.rad() / 16:
+                return side
         bits *= 2
 
 

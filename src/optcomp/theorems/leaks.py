@@ -47,8 +47,9 @@ def target(parts: Parts, delta: Exact, bits: int) -> arb:
     if not parts.leak_tally:
         with precision(bits + 32):
             return ball(delta)
-    if _decidable(parts, delta) and _is_zero(parts, delta):
-        return arb(0)
+    if _decidable(parts, delta):
+        with precision(bits + 32):
+            return ball(1 - (1 - Fraction(delta)) / _kept(parts))
     working = bits
     while True:
         with precision(working + 32):
@@ -70,8 +71,8 @@ def _decidable(parts: Parts, delta: Exact) -> bool:
     )
 
 
-def _is_zero(parts: Parts, delta: Exact) -> bool:
+def _kept(parts: Parts) -> Fraction:
     kept = Fraction(1)
     for value, count in parts.leaks:
         kept *= (1 - Fraction(value)) ** count
-    return kept == 1 - Fraction(delta)
+    return kept

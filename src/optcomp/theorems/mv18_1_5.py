@@ -44,6 +44,7 @@ PATIENT_ATOMS = 1_100_000
 _SUBSETS = 256
 
 LEAK = "δ is below the probability that some mechanism leaks everything"
+UNDECIDED = "δ is so near to the probability that some mechanism leaks everything that nobody decided which is larger"
 
 
 class _Effort(NamedTuple):

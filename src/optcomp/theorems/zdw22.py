@@ -22,6 +22,7 @@ from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.contour.plan import Plan, short
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.law import Law
+from optcomp.numerics.roots import Side, float_root, side_of
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import leak, target, with_leaks
 from optcomp.theorems.mixture import Laws, Mixture
@@ -123,26 +124,13 @@ def _alone(mixture: Mixture) -> bool:
 
 
 def _single_root(law: Law, t: arb) -> tuple[float, float]:
-    """The least y >= 0 with E(1 - e^{y-L})_+ <= t, between neighbouring floats (or a few apart where undecided)."""
+    """The least y >= 0 with E(1 - e^{y-L})_+ <= t, between neighbouring floats (or further apart where undecided)."""
 
-    def above(y: float) -> bool | None:
+    def side(y: float) -> Side:
         with precision(2 * _BITS):
-            difference = law.excess(y) - t
-        return True if difference > 0 else False if difference <= 0 else None
+            return side_of(law.excess(y) - t)
 
-    if above(0.0) is False:
-        return 0.0, 0.0
-    low, high = 0.0, 1.0
-    while above(high) is not False:
-        low, high = (high if above(high) else low), 2 * high
-    return _last(low, high, lambda y: above(y) is True), _last(low, high, lambda y: above(y) is not False, upper=True)
-
-
-def _last(low: float, high: float, holds: Callable[[float], bool], upper: bool = False) -> float:
-    """By bisection: the last float that holds, or the first that does not."""
-    while low < (middle := 0.5 * (low + high)) < high:
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return high if upper else low
+    return float_root(side)
 
 
 def _support(laws: Laws) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from optcomp.numerics.blocked import U
 from optcomp.numerics.contour.anchor import Anchor, Source
 from optcomp.numerics.contour.integral import Integral, Sides
 from optcomp.numerics.contour.plan import Plan, Saddle, make_plan, saddle_at, saddle_for
+from optcomp.numerics.roots import Side, certified_root
 
 _ROUNDS = 4
 _FEW = 300
@@ -107,18 +108,27 @@ def root(made: Anchor, target: Target) -> Bracket:
     y = plan.y
     if made.nodes.theta.size > 2 * _FIRST:
         y = _newton(lambda place: integral.middle(place, _FIRST), y, goal, made.total, plan)
-    sides = integral.sides(y)
-    known = {y: sides}
+    known: dict[float, Sides] = {}
 
-    def look(place: float) -> tuple[float, float]:
+    def look(place: float) -> Sides:
         known[place] = known.get(place) or integral.sides(place)
-        return known[place].middle, known[place].slope
+        return known[place]
 
-    y = _newton(look, y, goal, made.total, plan)
-    sides = known.get(y) or integral.sides(y)
-    below = _outwards(y, sides, -1, integral, _below(plan, target), 0.0)
-    above = _outwards(y, sides, +1, integral, _above(plan, target), made.total)
-    return Bracket(below, above, plan, made.nodes.theta.size, made.capped)
+    y = _newton(lambda place: (look(place).middle, look(place).slope), y, goal, made.total, plan)
+    above, below = _above(plan, target), _below(plan, target)
+
+    def side(place: float) -> Side:
+        sides = look(place)
+        if above(sides) >= 0:
+            return Side.LEFT
+        return Side.RIGHT if below(sides) >= 0 else Side.UNDECIDED
+
+    def places() -> Iterator[float]:
+        for direction, margin in ((-1, below), (1, above)):
+            yield from _outwards(y, direction, look, margin, made)
+
+    low, high = certified_root(side, 0.0, made.total, places())
+    return Bracket(low, high, plan, made.nodes.theta.size, made.capped)
 
 
 def _newton(look: Callable[[float], tuple[float, float]], y: float, goal: float, total: float, plan: Plan) -> float:
@@ -152,25 +162,23 @@ def _below(plan: Plan, target: Target) -> Callable[[Sides], float]:
 
 
 def _outwards(
-    y: float, sides: Sides, direction: int, integral: Integral, margin: Callable[[Sides], float], end: float
-) -> float:
-    """The nearest place in a direction where the margin is proved; the end of the range if none is found."""
+    y: float, direction: int, look: Callable[[float], Sides], margin: Callable[[Sides], float], made: Anchor
+) -> Iterator[float]:
+    """Places further and further in a direction, until the margin is proved or nothing more is to be expected."""
     step, lost = 0.0, 0
-    least = max(4e-16 * abs(y), 0.1 * integral.plan.smoothing)
+    least = max(4e-16 * abs(y), 0.1 * made.integral.plan.smoothing)
     for _ in range(60):
+        if not 0 <= y <= made.total:
+            return
+        yield y
+        sides = look(y)
         missing = -margin(sides)
-        if missing <= 0:
-            return y
         lost += not math.isfinite(missing)
-        if lost > _MOST_LOST:
-            return end
+        if missing <= 0 or lost > _MOST_LOST:
+            return
         newton = missing / abs(sides.slope) if sides.slope and math.isfinite(missing) else 0.0
         step = max(1.05 * newton, 2 * step if newton == 0 else 0.25 * step, least)
         y += direction * step
-        if (end - y) * direction <= 0:
-            return end
-        sides = integral.sides(y)
-    return end
 
 
 def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:
