@@ -262,19 +262,28 @@ def _certified(parts: Parts, question: Question, rtol: float | None) -> Bound:
 
 
 def optimum(parts: Parts, question: Question, rtol: float | None) -> tuple[Bound, Anchor | None]:
-    """The cheapest of: a closed form, a list of few atoms, the engine; if those are too wide, what takes longer."""
-    bound, anchor = opt.answer(question.quantity, parts, question.given, rtol, _FEW_ATOMS)
-    if anchor is None or bound.width <= (opt.RTOL if rtol is None else rtol):
+    """The cheapest of: a closed form, a list of few atoms, the engine at a glance, a table on a lattice, the engine
+    with all its patience, a long list of atoms; the first that is narrow enough, else the narrowest.
+    """
+    enough, effort = opt.RTOL if rtol is None else rtol, Effort.of(rtol)
+    bound, anchor = _engine(parts, question, replace(effort, work=opt.FIRST_WORK))
+    if anchor is None or bound.width <= enough:
         return bound, anchor
-    others = [bound]
     fitting = _fitting_lattice(parts, question)
-    if fitting is not None:
-        others.append(fitting)
+    if fitting is not None and fitting.width <= enough:
+        return fitting, None
+    bound, anchor = _engine(parts, question, effort)
+    others = [bound] if fitting is None else [bound, fitting]
     exact_at = mv18_1_5.epsilon_at if question.quantity == "epsilon" else mv18_1_5.delta_at
-    with suppress(NotAffordable):
-        others.append(exact_at(parts, question.given))
+    if bound.width > enough:
+        with suppress(NotAffordable):
+            others.append(exact_at(parts, question.given))
     best = min(others, key=lambda other: other.width)
     return best, anchor if best is bound else None
+
+
+def _engine(parts: Parts, question: Question, effort: Effort) -> tuple[Bound, Anchor | None]:
+    return opt.answer(question.quantity, parts, question.given, None, _FEW_ATOMS, effort)
 
 
 def _fitting_lattice(parts: Parts, question: Question) -> Bound | None:

@@ -17,6 +17,10 @@ from flint import arb, ctx, fmpq
 
 from optcomp.numerics.exact import Exact
 
+_LEAST = 1e-300
+"""Below this, floats are too coarse for their decimals to matter."""
+_END_BITS = 192
+"""For the end of a ball, well beyond a float: at a float's own precision an end would be rounded to a float."""
 _lock = threading.RLock()
 
 
@@ -53,17 +57,30 @@ def float_near(value: arb) -> float:
 
 
 def float_up(value: arb) -> float:
-    """The least float at or above the whole ball (inf when there is none)."""
+    """The least float at or above the whole ball that is above it as a decimal too (inf when there is none).
+
+    People and files know a float by its shortest decimal, which may be smaller than the float: 0.1 stands for a float
+    above 0.1000000000000000005, but nobody who reads 0.1 would know.
+    """
     if not value.is_finite():
         return math.inf
-    return _at_or_above(value.upper())
+    with precision(_END_BITS):
+        return _published(value.upper())
 
 
 def float_down(value: arb) -> float:
-    """The greatest float at or below the whole ball (-inf when there is none)."""
+    """The greatest float at or below the whole ball, as a decimal too (-inf when there is none)."""
     if not value.is_finite():
         return -math.inf
-    return -_at_or_above(-value.lower()) + 0.0  # never minus zero
+    with precision(_END_BITS):
+        return -_published(-value.lower()) + 0.0  # never minus zero
+
+
+def _published(point: arb) -> float:
+    found = _at_or_above(point)
+    if not _LEAST < abs(found) < math.inf or arb(found) == point:
+        return found
+    return found if Fraction(repr(found)) >= fraction(point) else math.nextafter(found, math.inf)
 
 
 def _at_or_above(point: arb) -> float:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, Inexact, InvalidOperation, localcontext
 from fractions import Fraction
 from numbers import Rational, Real
 
 from optcomp.errors import InvalidInput
 
 _MOST_DIGITS = 4000
+_SHORT = 30
+"""Digits up to which a decimal is still what a person would write."""
 
 Exact = float | Fraction
 Number = float | int | Fraction | Decimal | str
@@ -60,6 +62,36 @@ def _from_ratio(value: str, argument: str, error: type[InvalidInput]) -> Exact:
         with suppress(ValueError, ZeroDivisionError):
             return Fraction(value)
     raise error(argument, value, "must be a number such as 0.1, 1e-9 or 1/3")
+
+
+def float_above(value: Exact) -> float:
+    """The least float that is at least the number, read as a float and as its shortest decimal."""
+    if isinstance(value, float):
+        return value
+    try:
+        found = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.nextafter(math.inf, 0.0)
+    while math.isfinite(found) and (found < value or (found != value and Fraction(repr(found)) < value)):
+        found = math.nextafter(found, math.inf)
+    return found
+
+
+def text_of(value: Exact) -> str:
+    """The exact number as text: a float by its name, a short decimal as a person writes it, else n/d of any length.
+
+    Python itself refuses to print integers of more than some thousand digits; Decimal does not.
+    """
+    if isinstance(value, float):
+        return repr(value)
+    top, bottom = Decimal(value.numerator), Decimal(value.denominator)
+    if bottom == 1:
+        return str(top)
+    with localcontext(prec=_SHORT) as context:
+        context.traps[Inexact] = True
+        with suppress(Inexact):
+            return format((top / bottom).normalize(), "g")
+    return f"{top}/{bottom}"
 
 
 def whole(value: object, argument: str, least: int, most: int) -> int:

@@ -11,16 +11,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Exact, whole
+from optcomp.numerics.exact import Exact, float_above, text_of, whole
 from optcomp.theorems.parts import Parts
 
 if TYPE_CHECKING:
     from optcomp.theorems.mixture import Mixture
 
 Quantity = Literal["epsilon", "delta"]
+_SHORT = 24
+"""Characters of a given number that a line of text has room for."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Bound:
     """lower <= the optimal total <= upper, rounding included.
 
@@ -38,9 +40,9 @@ class Bound:
     notes: tuple[str, ...] = ()
     enclosure: tuple[Fraction, Fraction] | None = None
     """The exact rational ends, when bits were asked for."""
-    choices: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    choices: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Free choices of the method that found the bracket: hints for whoever proves it again."""
-    about: Parts | Mixture | Callable[[], Parts] | None = field(default=None, compare=False, repr=False)
+    about: Parts | Mixture | Callable[[], Parts] | None = field(default=None, compare=False)
     """The mechanisms, or how to get them; see `parts`."""
 
     def __post_init__(self) -> None:
@@ -54,21 +56,13 @@ class Bound:
 
     @property
     def epsilon(self) -> float:
-        """ε of the total guarantee: proved, or given."""
-        return self.upper if self.quantity == "epsilon" else self._given_float
+        """ε of the total guarantee: proved, or given and rounded up, so that (epsilon, delta) as a pair is true."""
+        return self.upper if self.quantity == "epsilon" else float_above(self.given)
 
     @property
     def delta(self) -> float:
-        """δ of the total guarantee: proved, or given."""
-        return self.upper if self.quantity == "delta" else self._given_float
-
-    @property
-    def _given_float(self) -> float:
-        """What was given, as the nearest float, but never 0 for a positive number (`given` itself is exact)."""
-        try:
-            return float(self.given) or (5e-324 if self.given else 0.0)
-        except OverflowError:
-            return math.inf
+        """δ of the total guarantee: proved, or given and rounded up, so that (epsilon, delta) as a pair is true."""
+        return self.upper if self.quantity == "delta" else float_above(self.given)
 
     @property
     def width(self) -> float:
@@ -89,7 +83,7 @@ class Bound:
         """A JSON-ready view; an infinite end is None, because JSON has no infinity."""
         view: dict[str, object] = {
             "quantity": self.quantity,
-            "given": str(self.given),
+            "given": repr(self.given) if isinstance(self.given, float) else ratio(self.given),
             "epsilon": _finite(self.epsilon),
             "delta": _finite(self.delta),
             "lower": _finite(self.lower),
@@ -100,16 +94,24 @@ class Bound:
             "notes": list(self.notes),
         }
         if self.enclosure is not None:
-            view["enclosure"] = [_text(end) for end in self.enclosure]
+            view["enclosure"] = [ratio(end) for end in self.enclosure]
         return view
 
     def certificate(self) -> dict[str, object]:
         """The claim as a JSON-ready document that `optcomp verify` proves again without the engine."""
         return certificate(self)
 
+    def __repr__(self) -> str:
+        ends = () if self.enclosure is None else (f"enclosure=({', '.join(map(_named, self.enclosure))})",)
+        shown = ("quantity", "lower", "upper"), ("theorem", "method", "count", "notes")
+        first, last = ([f"{name}={getattr(self, name)!r}" for name in names] for names in shown)
+        return f"Bound({', '.join((*first, f'given={_named(self.given)}', *last, *ends))})"
+
     def __str__(self) -> str:
         symbol, other = ("ε", "δ") if self.quantity == "epsilon" else ("δ", "ε")
-        given = f"{self._given_float:.6g}"
+        given = text_of(self.given)
+        if len(given) > _SHORT:
+            given = _decimal(Fraction(self.given), 17, ROUND_CEILING)
         if math.isinf(self.upper) and self.lower == self.upper:
             return f"no finite {symbol} at {other} = {given} ({self.theorem}, {self.method}; {self.count} mechanisms)"
         return (
@@ -156,7 +158,7 @@ def certificate(bound: Bound) -> dict[str, object]:
         "format": "optcomp-certificate",
         "version": 2 if gaussians else 1,
         "quantity": bound.quantity,
-        "given": _text(Fraction(bound.given)),
+        "given": ratio(Fraction(bound.given)),
         "lower": _finite(bound.lower),
         "upper": _finite(bound.upper),
         "theorem": bound.theorem,
@@ -170,7 +172,7 @@ def certificate(bound: Bound) -> dict[str, object]:
     if gaussians:
         document["gaussians"] = gaussians
     if bound.enclosure is not None:
-        document["enclosure"] = [_text(end) for end in bound.enclosure]
+        document["enclosure"] = [ratio(end) for end in bound.enclosure]
     return document
 
 
@@ -187,24 +189,32 @@ def _gaussians(bound: Bound, mixture: Mixture) -> list[list[object]]:
         reason = f"has Gaussian noise of {len(counts)} different μ, and a certificate lists at most {MOST_INLINE}"
         raise InvalidInput("bound", bound, reason)
     ordered = sorted(counts.items(), reverse=True)
-    return [[mu if isinstance(mu, float) else _text(mu), copies] for mu, copies in ordered]
+    return [[mu if isinstance(mu, float) else ratio(mu), copies] for mu, copies in ordered]
 
 
 def digest(parts: Parts) -> str:
     """SHA-256 of the groups in their order, a line for each: ε, δ (as fractions) and the count."""
-    lines = "".join(f"{Fraction(eps)} {Fraction(delta)} {copies}\n" for eps, delta, copies in parts.groups)
+    groups = ((Fraction(eps), Fraction(delta), copies) for eps, delta, copies in parts.groups)
+    lines = "".join(f"{ratio(eps)} {ratio(delta)} {copies}\n" for eps, delta, copies in groups)
     return "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _text(value: Fraction) -> str:
+def ratio(value: Fraction) -> str:
     """A fraction of any length: Python refuses to print integers of many thousand digits, Decimal does not."""
     whole_parts = [str(Decimal(part)) for part in (value.numerator, value.denominator)]
     return whole_parts[0] if value.denominator == 1 else "/".join(whole_parts)
 
 
+def _named(value: Exact) -> str:
+    """As `repr`, for a number of any length."""
+    if isinstance(value, float):
+        return repr(value)
+    return f"Fraction({Decimal(value.numerator)}, {Decimal(value.denominator)})"
+
+
 def plain(value: Exact) -> float | str:
     """A JSON number for a float, a string for any other fraction."""
-    return value if isinstance(value, float) else str(value)
+    return value if isinstance(value, float) else ratio(value)
 
 
 def _finite(value: float) -> float | None:

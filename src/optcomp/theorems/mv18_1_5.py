@@ -80,7 +80,7 @@ def to_bits(quantity: Quantity, parts: Parts, given: Exact, bits: int) -> Bound:
         best = optimum(parts, given, _Effort(working, True, PATIENT_ATOMS))
         if best.method == "leak":
             return _bound(quantity, best, parts, given)
-        ends = _ends(best.value, working) if best.value.is_finite() else None
+        ends = _ends(best.value, working, _most_exactly(quantity, parts)) if best.value.is_finite() else None
         if ends is not None and (ends[1] - ends[0]) * 2**bits <= 1:
             return _bound(quantity, best, parts, given, ends)
         working *= 2
@@ -88,10 +88,16 @@ def to_bits(quantity: Quantity, parts: Parts, given: Exact, bits: int) -> Bound:
             raise ArithmeticError(f"no convergence at {working} bits: {best.value}")
 
 
-def _ends(value: arb, bits: int) -> tuple[Fraction, Fraction]:
-    """The ends of a ball around a number known not to be negative, exactly."""
+def _ends(value: arb, bits: int, most: Fraction | None) -> tuple[Fraction, Fraction]:
+    """The ends of a ball around a number known to lie between zero and `most`, exactly."""
     with precision(bits + 128):
-        return max(fraction(value.lower()), Fraction(0)), max(fraction(value.upper()), Fraction(0))
+        lower, upper = max(fraction(value.lower()), Fraction(0)), max(fraction(value.upper()), Fraction(0))
+    return (lower, upper) if most is None else (min(lower, most), min(upper, most))
+
+
+def _most_exactly(quantity: Quantity, parts: Parts) -> Fraction | None:
+    """No δ is above 1, and no ε above the sum."""
+    return Fraction(1) if quantity == "delta" else parts.coin_tally.total
 
 
 def _bound(

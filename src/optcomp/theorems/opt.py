@@ -31,6 +31,8 @@ RTOL = 1e-9
 """The relative width aimed at when none is demanded."""
 WORK = 2e9
 """The work cap when no width is demanded, in elementary steps of about a nanosecond each."""
+FIRST_WORK = 1e8
+"""What a first look may cost, before a table on a lattice is tried: on an atom itself the integral converges slowly."""
 PATIENT_WORK = 1e10
 """The work cap for a demanded width."""
 CAPPED = "the work cap ended the computation before the width aimed at was reached"
@@ -52,7 +54,7 @@ class Effort:
 
     def on(self, coins: Coins) -> Effort:
         """Three times finer than the default where long lists make that almost free."""
-        return replace(self, rtol=RTOL / 3) if self == Effort() and coins.x.size >= _LONG else self
+        return replace(self, rtol=RTOL / 3) if self.rtol == RTOL and coins.x.size >= _LONG else self
 
 
 def epsilon_at(parts: Parts, delta: Exact, rtol: float | None = None) -> Bound:
