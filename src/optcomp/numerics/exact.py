@@ -77,6 +77,11 @@ def float_above(value: Exact) -> float:
     return found
 
 
+def float_below(value: Exact) -> float:
+    """The greatest float that is at most the number, read as a float and as its shortest decimal."""
+    return -float_above(-value) + 0.0  # never minus zero
+
+
 def text_of(value: Exact) -> str:
     """The exact number as text: a float by its name, a short decimal as a person writes it, else n/d of any length.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
-from optcomp.theorems.moments import BITS, at_most_one, total_delta, total_epsilon, within
+from optcomp.theorems.moments import delta_sum, epsilon_sum, total_delta, within
 from optcomp.theorems.parts import Parts
 
 ID, METHOD = "DKMMN06", "basic"
@@ -16,8 +15,7 @@ ID, METHOD = "DKMMN06", "basic"
 def epsilon_at(parts: Parts, delta: Exact) -> Bound:
     """Σε_i, if Σδ_i is within δ; otherwise nothing is proved and ε is infinite."""
     feasible = total_delta(parts) <= delta
-    with precision(BITS):
-        upper = float_up(total_epsilon(parts)) if feasible else math.inf
+    upper = epsilon_sum(parts).upper if feasible else math.inf
     notes = () if feasible else ("the δ_i add up to more than δ",)
     return upper_bound("epsilon", upper, delta, theorem=ID, method=METHOD, count=parts.count, notes=notes)
 
@@ -25,7 +23,6 @@ def epsilon_at(parts: Parts, delta: Exact) -> Bound:
 def delta_at(parts: Parts, epsilon: Exact) -> Bound:
     """Σδ_i, if Σε_i is within ε; otherwise nothing is proved and δ is 1."""
     feasible = within(parts, epsilon)
-    with precision(BITS):
-        upper = at_most_one(ball(total_delta(parts))) if feasible else 1.0
+    upper = delta_sum(parts) if feasible else 1.0
     notes = () if feasible else ("the ε_i add up to more than ε",)
     return upper_bound("delta", upper, epsilon, theorem=ID, method=METHOD, count=parts.count, notes=notes)

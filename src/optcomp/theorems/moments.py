@@ -8,7 +8,8 @@ import numpy as np
 from flint import arb
 
 from optcomp.numerics.balls import ball, float_up, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.enclosure import Enclosure
+from optcomp.numerics.exact import Exact, float_above, float_below
 from optcomp.numerics.sums import ball_sum, plain_sum
 from optcomp.theorems.parts import Parts
 
@@ -18,6 +19,15 @@ BITS = 128
 def total_epsilon(parts: Parts) -> arb:
     r"""\sum ε_i."""
     return plain_sum(parts.coin_tally)
+
+
+def epsilon_sum(parts: Parts) -> Enclosure:
+    r"""\sum ε_i between floats: the best ones where the sum is known exactly."""
+    total = parts.coin_tally.total
+    if total is not None:
+        return Enclosure(float_below(total), float_above(total))
+    with precision(BITS):
+        return Enclosure.of(total_epsilon(parts))
 
 
 def within(parts: Parts, epsilon: Exact) -> bool:
@@ -43,6 +53,11 @@ def squares(parts: Parts) -> arb:
 def mean_loss(parts: Parts) -> arb:
     r"""A = \sum ε_i (e^{ε_i} - 1)/(e^{ε_i} + 1) = \sum ε_i tanh(ε_i/2)."""
     return ball_sum(lambda x: x * (x / 2).tanh(), parts.coin_tally, lambda x: x * np.tanh(x / 2), quick=True)
+
+
+def delta_sum(parts: Parts) -> float:
+    r"""\sum δ_i rounded up; no δ above 1 says anything."""
+    return min(1.0, float_above(total_delta(parts)))
 
 
 def at_most_one(delta: arb) -> float:

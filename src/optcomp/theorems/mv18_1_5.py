@@ -17,7 +17,7 @@ from flint import arb
 
 from optcomp.errors import NotAffordable
 from optcomp.numerics.ball_halves import BallHalves
-from optcomp.numerics.balls import ball, float_up, fraction, precision
+from optcomp.numerics.balls import ball, fraction, precision
 from optcomp.numerics.binomial import equal_excess, equal_root
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact
@@ -28,7 +28,7 @@ from optcomp.numerics.saddle import excess_root_guess, log_excess_guess
 from optcomp.numerics.sums import ball_sum, log_odds_sum
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import at_most_one, total_delta, total_epsilon, within
+from optcomp.theorems.moments import delta_sum, epsilon_sum, total_epsilon, within
 from optcomp.theorems.parts import Parts
 
 ID, ID_EQUAL = "MV18-1.5", "KOV15-3.3"
@@ -111,6 +111,8 @@ def _bound(
     lower = upper = math.inf
     if optimum.method != "leak":
         lower, upper = Enclosure.of(optimum.value).clamp(0.0, most(quantity, parts, given))
+        if quantity == "epsilon" and optimum.method == "sum":
+            lower = epsilon_sum(parts).lower
     equal = optimum.method == "binomial" and parts.all_equal
     return Bound(
         quantity=quantity,
@@ -127,10 +129,9 @@ def _bound(
 
 def most(quantity: Quantity, parts: Parts, given: Exact) -> float:
     """What basic composition proves, rounded up; 1 for a δ about which it says nothing."""
-    with precision(128):
-        if quantity == "epsilon":
-            return float_up(total_epsilon(parts))
-        return at_most_one(ball(total_delta(parts))) if within(parts, given) else 1.0
+    if quantity == "epsilon":
+        return epsilon_sum(parts).upper
+    return delta_sum(parts) if within(parts, given) else 1.0
 
 
 def optimal_epsilon(parts: Parts, delta: Exact, effort: _Effort) -> Optimum:

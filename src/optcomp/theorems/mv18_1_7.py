@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import InvalidInput, NotAffordable
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.knapsack import Knapsack, Step, rounded_steps
@@ -27,7 +27,7 @@ from optcomp.numerics.lines import enumerated_excess, root_above_floor
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import total_epsilon
+from optcomp.theorems.moments import epsilon_sum
 from optcomp.theorems.parts import Floats, Parts
 
 __all__ = [
@@ -111,9 +111,7 @@ def epsilon_on(parts: Parts, delta: Exact, unit: float, note: str | None = None)
         return mv18_1_5.epsilon_at(parts, delta)  # nothing to round: no pure loss, or none possible
     upper = Enclosure.of(_root(parts, t, unit, up=True)).upper
     lower = Enclosure.of(_root(parts, t, unit, up=False)).lower
-    with precision(128):
-        most = float_up(total_epsilon(parts))
-    return _bound("epsilon", Enclosure(lower, upper).clamp(0.0, most), parts, delta, unit, note)
+    return _bound("epsilon", Enclosure(lower, upper).clamp(0.0, epsilon_sum(parts).upper), parts, delta, unit, note)
 
 
 def _root(parts: Parts, t: arb, unit: float, *, up: bool) -> arb:

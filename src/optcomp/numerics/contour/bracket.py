@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from optcomp.numerics.blocked import U
 from optcomp.numerics.contour.anchor import Anchor, Source
-from optcomp.numerics.contour.integral import Integral, Sides
+from optcomp.numerics.contour.integral import Sides
 from optcomp.numerics.contour.plan import Plan, Saddle, make_plan, saddle_at, saddle_for
 from optcomp.numerics.roots import Side, certified_root
 
