@@ -20,6 +20,9 @@ from optcomp.checker.guess import Sketch
 from optcomp.checker.instance import Instance, Range
 from optcomp.checker.steps import Steps
 
+_FAR = 0.999
+"""Ends whose ratio is below this are far from each other."""
+
 
 @dataclass
 class End:
@@ -39,6 +42,11 @@ class End:
             true, false = found.low >= self.t, found.high < self.t
         if true or false:
             self.holds, self.how = bool(true), how
+
+    def nearness(self, found: Range) -> float:
+        """How near t is to the middle of what F(y) lies between, as a share of half its width: what is left to win."""
+        half = (found.high - found.low) / 2
+        return float((abs(found.low + half - self.t) / half).mid()) if half > 0 else 1.0
 
 
 def decide(instance: Instance, ends: Sequence[End], bits: int, effort: float, tell: Tell) -> None:
@@ -63,13 +71,19 @@ def _decide(instance: Instance, pending: list[End], bits: int, steps: Steps) -> 
         pending = [end for end in pending if end.holds is None]
         if not pending:
             return
+        steps.nearness = min((end.nearness(found[end.y]) for end in pending if end.y in found), default=1.0)
 
 
 def _width(instance: Instance, ends: Sequence[End]) -> float:
-    """The smoothing that a claim of this width calls for: w² p is about the drop of F from end to end; 0 if unknown."""
+    """The smoothing that a claim of this width calls for: w² p is about the drop of F from end to end; 0 if unknown.
+
+    Ends far from each other say nothing about how far each of them is from the truth.
+    """
     if len(ends) < 2:
         return 0.0
     sketch, (first, second) = Sketch.of(instance), ends
+    if first.y == second.y and first.t < second.t * _FAR or first.y < second.y * Fraction(_FAR):
+        return 0.0
     y = float(first.y)
     c = contour(sketch, y)
     if first.y != second.y:

@@ -29,6 +29,9 @@ _QUICK = 0.1
 _EFFORTS = (0.5, 2.0, 20.0, 200.0)
 _WORTH = 4.0
 _FINER = (0.7, 0.5, 0.35, 0.2)
+_SURE = 0.85  # of the width that would just decide
+_NEXT = 0.7  # a width is tried after another if it is finer by this
+_FINEST = 0.15  # of the width that a claim calls for: what needs less is left undecided
 _COARSE = 0.3
 _RATIO = 6.0
 _NEAR = 3.0
@@ -46,6 +49,8 @@ class Steps:
         while self._precisions[-1] < bits:
             self._precisions.append(2 * self._precisions[-1])
 
+        self.nearness = 1.0
+        """To be set after each step: the least of what `End.nearness` says of the ends that are still open."""
         self.exhausted = False
         """To be set when the step given last was given up for its effort, which makes finer ones pointless for now."""
 
@@ -114,14 +119,14 @@ class Steps:
         on_lattice: list[Attempt] = []
         if units is not None:
             on_lattice += [partial(self._on_lattice, units, bits) for bits in (64, *self._precisions)]
-        smoothed: list[Attempt] = []
-        smoothed += [partial(self._smoothed, width) for width in widths(self._scene.sketch, y, wanted())]
+        width = wanted()
+        smoothings = list(widths(self._scene.sketch, y, width))
         for effort in self._efforts:
             yield from self._while_possible("lattice", on_lattice, effort)
             if cost < _WORTH * effort:
                 yield from self._listed()
                 cost = math.inf
-            yield from self._while_possible("smoothed contour integral", smoothed, effort)
+            yield from self._finer_and_finer(smoothings, _FINEST * width, effort)
 
     @property
     def _efforts(self) -> list[float]:
@@ -135,6 +140,25 @@ class Steps:
             if self.exhausted:
                 return
             del pending[0]
+
+    def _finer_and_finer(self, pending: list[float], finest: float, effort: float) -> Iterator[tuple[str, Step]]:
+        """Smoothings of these widths until one needs more than this effort.
+
+        F lies near the middle of what a smoothing leaves open, and that shrinks with the square of its width: so after
+        each step it is known which width will decide.  Those in between are left out, and so is everything if that
+        width is finer than the claim is worth.
+        """
+        while pending:
+            self.exhausted, self.nearness = False, 1.0
+            yield "smoothed contour integral", self._smoothed(pending[0], effort)
+            if self.exhausted:
+                return
+            enough = _SURE * math.sqrt(self.nearness) * pending.pop(0)
+            pending[:] = [width for width in pending if width < _NEXT * enough]
+            if enough < finest:
+                pending.clear()
+            elif self.nearness < 1:
+                pending.insert(0, enough)
 
     def _listed(self) -> Iterator[tuple[str, Step]]:
         """Every atom, met in the middle."""
