@@ -20,14 +20,14 @@ from tests.oracles.halves import Halves
 TENTH = run.INSTANCES // 10
 SECONDS = 6.0
 """About what one test may take, so that the tests spread evenly over processes."""
-TYPICAL = {"real": 120.0, "middle": 3.0, "units": 3.0, "false-claims": 6.0, "lattice": 1.5, "bits": 0.5, "equal": 0.3}
+TYPICAL = {"middle": 3.0, "units": 3.0, "false-claims": 6.0, "lattice": 1.5, "bits": 0.5, "equal": 0.3}
 """Seconds for an instance of the slow classes."""
 
 
 def _chunks() -> list[tuple[str, range]]:
     found = []
     for kind, amount in run.amounts(list(CLASSES), TENTH).items():
-        each = max(1, min(150, round(SECONDS / TYPICAL.get(kind, 0.03))))
+        each = round(SECONDS / TYPICAL.get(kind, 0.03))
         found += [(kind, range(first, min(first + each, amount))) for first in range(0, amount, each)]
     return sorted(found, key=lambda chunk: -len(chunk[1]) * TYPICAL.get(chunk[0], 0.03))  # the longest first
 

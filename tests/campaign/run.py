@@ -54,9 +54,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def amounts(kinds: Sequence[str], instances: int) -> dict[str, int]:
-    """How many instances of each class, by their shares and at least one."""
+    """How many instances of each class, by their shares."""
     shares = sum(CLASSES[kind].share for kind in kinds)
-    return {kind: max(1, round(instances * CLASSES[kind].share / shares)) for kind in kinds}
+    return {kind: round(instances * CLASSES[kind].share / shares) for kind in kinds}
 
 
 def campaign(kinds: Sequence[str], instances: int, seed: int) -> list[Job]:
