@@ -14,7 +14,7 @@ from tests.oracles.truth import Rational, Truth, rational_ends, real, working
 
 Given = Mapping[str, Rational]
 MOST_MECHANISMS = 12
-_LISTS = ("wide", "wide", "wide", "equal", "few", "lumpy", "ratio")
+_LISTS = ("wide", "wide", "wide", "thousand", "few", "lumpy", "ratio")
 _SHORT = ("wide", "wide", "wide", "few", "near", "lumpy", "dominated")
 
 

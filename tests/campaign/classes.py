@@ -40,7 +40,7 @@ _ASKED: dict[str, Class] = {
     "false-claims": Class(partial(false_claim, kind="false-claims"), 60, Limits(seconds=3, check_seconds=10)),
     **{
         kind: Class(partial(both_ways, kind=kind), 350, _ANY)
-        for kind in ("few", "halves", "near", "ratio", "lumpy", "dominated", "types", "equal", "lumps")
+        for kind in ("few", "halves", "near", "ratio", "lumpy", "dominated", "types", "equal", "thousand", "lumps")
     },
     "lattice": Class(partial(both_ways, kind="lattice"), 120, Limits(seconds=6, check_seconds=20)),
     "middle": Class(partial(both_ways, kind="middle"), 100, Limits(seconds=6, check_seconds=0)),

@@ -135,6 +135,11 @@ def _equal(rng: Generator) -> Sizes:
     return [(_power(rng, -2.5, 1.2) / float(count) ** rng.uniform(0.2, 0.6), count)]
 
 
+def _thousand(rng: Generator) -> Sizes:
+    """Up to three thousand of the same, often so many that δ is all but 1."""
+    return [(_power(rng, -2, 0.5), int(10 ** rng.uniform(0, 3.5)))]
+
+
 def _unit(rng: Generator, low: float, high: float) -> float:
     return _short(10.0 ** rng.uniform(low, high), 24)
 
@@ -181,6 +186,7 @@ KINDS: dict[str, Kind] = {
     "dominated": Kind(_dominated, Halves),
     "types": Kind(_types, Halves),
     "equal": Kind(_equal, lambda mechanisms: Equal(mechanisms[0][2], mechanisms[0][0], mechanisms[0][1])),
+    "thousand": Kind(_thousand, lambda mechanisms: Equal(mechanisms[0][2], mechanisms[0][0], mechanisms[0][1])),
     "lattice": Kind(_lattice, Multiples),
     "middle": Kind(_middle, Multiples),
     "lumps": Kind(_lumps, Multiples),
