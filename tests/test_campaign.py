@@ -1,60 +1,161 @@
-"""A few hundred instances of the soundness campaign, and proof that the campaign notices a wrong answer."""
+"""A tenth of the campaign, and proof that the campaign notices what is false, useless, slow or broken."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
-from tests.campaign import judge, run
-from tests.campaign.judge import judged
+from optcomp import Bound, NotAffordable, compose
+from tests.campaign import run
+from tests.campaign.asked import kept
+from tests.campaign.classes import CLASSES, judged
+from tests.campaign.judge import Limits, Outcome
 from tests.campaign.lists import KINDS
-from tests.campaign.questions import question
+from tests.campaign.questions import counts, question
 from tests.oracles.checks import encloses
+from tests.oracles.halves import Halves
 
-QUICK = [kind for kind, drawn in KINDS.items() if drawn.oracle is not None]
-EACH, CHUNKS = 4, 5
-
-
-@pytest.mark.parametrize("kind", QUICK)
-@pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_truth_is_inside(kind: str, chunk: int) -> None:
-    outcomes = [judged(kind, 10**6 + EACH * chunk + i) for i in range(EACH)]
-    assert not [(outcome.wrong, outcome.crashed) for outcome in outcomes if not outcome.sound]
+TENTH = run.INSTANCES // 10
+SECONDS = 6.0
+"""About what one test may take, so that the tests spread evenly over processes."""
+TYPICAL = {"middle": 3.0, "units": 3.0, "false-claims": 6.0, "lattice": 1.5, "bits": 0.5, "equal": 0.3}
+"""Seconds for an instance of the slow classes."""
 
 
-def test_two_real_lists_by_the_checker() -> None:
-    outcomes = [judged("checked", seed) for seed in range(2)]
-    assert not [(outcome.wrong, outcome.crashed) for outcome in outcomes if not outcome.sound]
+def _chunks() -> list[tuple[str, range]]:
+    found = []
+    for kind, amount in run.amounts(list(CLASSES), TENTH).items():
+        each = round(SECONDS / TYPICAL.get(kind, 0.03))
+        found += [(kind, range(first, min(first + each, amount))) for first in range(0, amount, each)]
+    return sorted(found, key=lambda chunk: -len(chunk[1]) * TYPICAL.get(chunk[0], 0.03))  # the longest first
 
 
-@pytest.mark.parametrize("kind", ["few", "types", "lattice"])
+@pytest.mark.parametrize(
+    ("kind", "seeds"), [pytest.param(kind, seeds, id=f"{kind}-{seeds[0]}") for kind, seeds in _chunks()]
+)
+def test_a_tenth(kind: str, seeds: range) -> None:
+    findings = [line for seed in seeds for line in run.told(judged(kind, seed))]
+    assert not findings, "\n".join(findings)
+
+
+def test_the_chunks_are_a_tenth() -> None:
+    jobs = {(kind, seed) for kind, seeds in _chunks() for seed in seeds}
+    assert jobs == set(run.campaign(list(CLASSES), TENTH, 0))
+    assert len(jobs) >= 0.99 * TENTH
+
+
+def _outcome(limits: Limits | None = None) -> Outcome:
+    return Outcome("wide", 0, limits or Limits())
+
+
+def _words(outcome: Outcome) -> list[str]:
+    return [word for word, _ in outcome.findings]
+
+
+@pytest.mark.parametrize("kind", ["wide", "few", "types", "lattice"])
 def test_a_wrong_answer_is_noticed(kind: str) -> None:
     """The wrong side of either end."""
     asked = next(found for found in (question(kind, seed) for seed in range(99)) if found.place == "bulk")
-    bound = judge._epsilon(replace(asked, rtol=1e-6, work=1e7, through_compose=False))
+    bound = compose(counts(asked), delta=asked.delta)
     assert asked.truth is not None
     assert encloses(asked.truth, bound)
-    assert bound.lower < bound.upper
-    above, below = replace(bound, lower=bound.upper), replace(bound, upper=bound.lower)
-    assert not encloses(asked.truth, above)
-    assert not encloses(asked.truth, below)
+    above, below = bound.upper * (1 + 1e-6), bound.lower * (1 - 1e-6)
+    for wrong in (replace(bound, lower=above, upper=2 * above), replace(bound, lower=0.0, upper=below)):
+        outcome = _outcome()
+        outcome.true("wrong", wrong, asked.truth)
+        outcome.proved("wrong", wrong)
+        assert _words(outcome) == ["violation", "violation"]
+
+
+def _bound(lower: float, upper: float, *notes: str) -> Bound:
+    return replace(compose([1.0, 1.0], delta=0.1), lower=lower, upper=upper, notes=notes)
+
+
+@pytest.mark.parametrize(
+    ("bound", "words"),
+    [
+        (_bound(1.0, 1.0 + 1e-10), []),
+        (_bound(1.0, 1.0 + 1e-8), ["useless"]),
+        (_bound(0.0, 2.0), ["useless"]),
+        (_bound(0.0, 2.0, "every ε_i is a multiple of 1"), ["useless"]),
+        (_bound(0.0, 2.0, "the work cap ended the computation before the width aimed at was reached"), []),
+        (_bound(0.0, 1e-16), []),
+    ],
+)
+def test_a_wide_answer_is_noticed_unless_a_note_says_so(bound: Bound, words: list[str]) -> None:
+    outcome = _outcome(Limits(hair=1e-15))
+    outcome.narrow("answer", bound)
+    assert _words(outcome) == words
+
+
+def _work(rounds: int) -> int:
+    total = 0
+    for i in range(rounds):
+        total += i
+    return total
+
+
+def test_a_slow_answer_is_noticed_and_given_up() -> None:
+    outcome = _outcome()
+    assert outcome.answer("quick", lambda: _work(10)) == 45
+    assert not outcome.findings
+    assert outcome.answer("slow", lambda: _work(10**5), seconds=1e-4) is not None or outcome.findings
+    assert outcome.answer("endless", lambda: _work(10**12), seconds=0.1) is None
+    assert set(_words(outcome)) == {"slow"}
+    assert "given up" in outcome.findings[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("error", "refusable", "words"),
+    [
+        (ValueError("raw"), False, ["crashed"]),
+        (ArithmeticError("no convergence"), False, ["crashed"]),
+        (ArithmeticError("contradictory sides"), False, ["violation"]),
+        (NotAffordable("it", 2.0, 1.0, "ask for less"), False, ["useless"]),
+        (NotAffordable("it", 2.0, 1.0, "ask for less"), True, []),
+    ],
+)
+def test_errors_are_findings(error: Exception, refusable: bool, words: list[str]) -> None:
+    def ask() -> None:
+        raise error
+
+    outcome = _outcome()
+    outcome.answer("question", ask, refusable=refusable)
+    assert _words(outcome) == words
+
+
+def test_a_broken_promise_is_noticed() -> None:
+    truth = Halves([(0.5, 0.0, 1), (1.0, 0.0, 1)])
+    bound = compose([0.5, 1.0], delta=0.1, method="murtagh-vadhan", eta=0.01)
+    assert kept(truth, bound, 0.01)
+    assert not kept(truth, replace(bound, upper=bound.upper + 0.05), 0.01)
 
 
 def test_seeds_repeat() -> None:
-    for kind in QUICK:
+    for kind in KINDS:
         first, again = question(kind, 5), question(kind, 5)
         assert (first.mechanisms, first.delta, first.epsilon) == (again.mechanisms, again.delta, again.epsilon)
 
 
+def test_wide_lists_are_as_they_should_be() -> None:
+    lists = [question("wide", seed).mechanisms for seed in range(200)]
+    assert {sum(count for _, _, count in mechanisms) for mechanisms in lists} == set(range(2, 13))
+    sizes = [eps for mechanisms in lists for eps, _, _ in mechanisms]
+    assert all(Fraction("0.01") <= eps <= 4 for eps in sizes)
+    assert any(isinstance(eps, Fraction) for eps in sizes)
+
+
 def test_a_campaign_is_large_and_varied() -> None:
-    jobs = run.campaign(list(KINDS), run.INSTANCES, 0)
-    assert len(jobs) == len(set(jobs)) >= 20_000
-    assert {kind for kind, _ in jobs[: len(KINDS)]} == set(KINDS)
+    jobs = run.campaign(list(CLASSES), run.INSTANCES, 0)
+    assert len(jobs) == len(set(jobs))
+    assert 19_900 <= len(jobs) <= 20_100
+    assert {kind for kind, _ in jobs} == set(CLASSES)
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run.main(["--instances", "4", "--workers", "1", "--kind", "types", "--seed", "100"]) == 0
     told = capsys.readouterr().out
-    assert "violations" in told
+    assert "violation" in told
     assert "4 of 4 instances" in told

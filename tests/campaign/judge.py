@@ -1,45 +1,66 @@
-"""Ask the engine, in both directions, and see whether the truth lies between the two ends."""
+"""What an answer has to be: true, narrow, quick and provable.  Whatever is not is a finding.
+
+An answer may be wider or slower than its class allows if its notes say so; it may never be false.
+"""
 
 from __future__ import annotations
 
+import math
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import cast
+from typing import TypeVar
 
-from optcomp import Bound, NotAffordable, PrecisionNotReached, compose
-from optcomp.checker import check
-from optcomp.composition.reading import read_parts
-from optcomp.theorems.opt import Effort, contour_delta, contour_epsilon
+from optcomp import Bound, NotAffordable, OptcompError
+from optcomp.checker import Verdict, check
 from optcomp.theorems.parts import Parts
-from tests.campaign.questions import Question, question
 from tests.oracles.checks import encloses
+from tests.oracles.truth import Truth
 
-METHOD = "contour"
-CHECK_SECONDS = 20.0
-PATIENCE = 3
-"""Seconds after which an answer is given up."""
+T = TypeVar("T")
+FINDINGS = ("violation", "crashed", "useless", "slow")
+"""A false answer; a raw error; an answer too wide to be of use, without a note; one that takes too long."""
+PATIENCE = 2.0
+"""An answer is given up after this many times the seconds it may take."""
+ABOUT_WIDTH = ("wide", "width", "lower side", "rounded to multiples")
+"""A note that says why a bracket is wide holds one of these."""
+LEAST = 1e-300
+"""A bracket for δ this narrow is a point."""
 
 
-class Stuck(Exception):
-    """No answer in time."""
+@dataclass(frozen=True)
+class Limits:
+    """What the answers of a class may not exceed without a note: a relative width, and processor time."""
+
+    width: float = 1e-9
+    seconds: float = 1.0
+    check_seconds: float = 5.0
+    """For a check of a certificate; 0 if certificates are not checked, because the list is too long for that."""
+    hair: float = 1e-9
+    """A bracket for ε this narrow, relative to the sum of all ε_i, is a point: relative widths say little near zero."""
+
+
+class Stuck(BaseException):
+    """No answer in time; nothing on its way catches it."""
 
 
 @contextmanager
-def _patience(seconds: int) -> Iterator[None]:
-    def give_up(number: int, frame: object) -> None:
-        raise Stuck(f"no answer within {seconds} s")
+def _patience(seconds: float) -> Iterator[None]:
+    """Give up after that much processor time, so that a busy machine changes nothing."""
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(seconds)
+    def give_up(number: int, frame: object) -> None:
+        raise Stuck
+
+    before = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @dataclass
@@ -48,97 +69,100 @@ class Outcome:
 
     kind: str
     seed: int
-    place: str = ""
-    asked: int = 0
-    contour: int = 0
-    two_sided: int = 0
-    undecided: int = 0
+    limits: Limits = field(default_factory=Limits)
+    answers: int = 0
+    refused: int = 0
+    noted: int = 0
     widths: list[float] = field(default_factory=list)
+    """Of the answers whose notes do not excuse a width."""
     seconds: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    crashed: list[str] = field(default_factory=list)
-    stuck: list[str] = field(default_factory=list)
+    """The slowest answer or check."""
+    spent: float = 0.0
+    """Processor time of it all, the oracle included."""
+    findings: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def sound(self) -> bool:
-        """Neither a violation nor a crash; slowness is another matter."""
-        return not self.wrong and not self.crashed
+    def found(self, word: str, text: str) -> None:
+        """Remember a finding."""
+        assert word in FINDINGS
+        self.findings.append((word, text))
 
+    def number(self, word: str) -> int:
+        """How many findings of one sort."""
+        return sum(known == word for known, _ in self.findings)
 
-def judged(kind: str, seed: int) -> Outcome:
-    """Both directions of the instance with this seed."""
-    outcome = Outcome(kind, seed)
-    asked = question(kind, seed)
-    outcome.place = asked.place
-    for answer in (_epsilon, _delta):
-        bound = _answered(asked, answer, outcome)
-        if bound is not None:
-            _judge(asked, bound, outcome)
-    return outcome
+    def answer(self, what: str, ask: Callable[[], T], *, seconds: float = 0.0, refusable: bool = False) -> T | None:
+        """The answer, or a finding on why there is none; a `refusable` question may be refused as too costly."""
+        most = seconds or self.limits.seconds
+        start = time.process_time()
+        try:
+            with _patience(PATIENCE * most):
+                given = ask()
+        except Stuck:
+            self.found("slow", f"{what}: given up")
+            return None
+        except OptcompError as refusal:  # every question of a campaign has an answer
+            self.refused += 1
+            if not (refusable and isinstance(refusal, NotAffordable)):
+                self.found("useless", f"{what}: {type(refusal).__name__} {refusal}")
+            return None
+        except Exception as error:  # whatever it is, it is a finding, and the campaign goes on
+            contradiction = type(error) is ArithmeticError and "contradictory" in str(error)
+            self.found("violation" if contradiction else "crashed", f"{what}: {type(error).__name__} {error}")
+            return None
+        finally:
+            took = time.process_time() - start
+            self.seconds = max(self.seconds, took)
+        self.answers += 1
+        if took > most and not (isinstance(given, Bound) and excused(given)):
+            self.found("slow", f"{what}: {took:.1f} s")
+        return given
 
+    def narrow(self, what: str, bound: Bound, width: float | None = None) -> None:
+        """The bracket is no wider than it may be, or says so."""
+        most = self.limits.width if width is None else width
+        found = relative_width(bound, self.limits.hair)
+        if excused(bound):
+            self.noted += found > most
+            return
+        self.widths.append(found)
+        if found > most:
+            self.found("useless", f"{what}: width {found:.2g}, {bound}")
 
-def _answered(asked: Question, answer: Callable[[Question], Bound], outcome: Outcome) -> Bound | None:
-    """The answer, or a note on why there is none."""
-    start = time.perf_counter()
-    where = f"{answer.__name__.strip('_')} at {asked.place}, rtol {asked.rtol:.2g}, work {asked.work:.2g}"
-    try:
-        with _patience(PATIENCE):
-            return answer(asked)
-    except NotAffordable:
-        pass
-    except (Stuck, MemoryError) as error:
-        outcome.stuck.append(f"{where}: {type(error).__name__} {error}")
-    except Exception as error:  # whatever it is, it is a finding, and the campaign goes on
-        contradiction = type(error) is ArithmeticError
-        (outcome.wrong if contradiction else outcome.crashed).append(f"{where}: {type(error).__name__} {error}")
-    finally:
-        outcome.seconds = max(outcome.seconds, time.perf_counter() - start)
-    return None
+    def true(self, what: str, bound: Bound, truth: Truth) -> None:
+        """The truth is between the ends."""
+        if not encloses(truth, bound):
+            self.found("violation", f"{what}: {bound}")
 
+    def proved(self, what: str, bound: Bound) -> None:
+        """The checker proves the answer's own certificate."""
+        if not self.limits.check_seconds:
+            return
+        verdict = self.checked(f"check of {what}", bound)
+        if verdict is None or verdict.proved:
+            return
+        word = "slow" if verdict.status == "undecided" else "violation"
+        self.found(word, f"{what}: own certificate {verdict.status} ({verdict.reason}), {bound}")
 
-def _judge(asked: Question, bound: Bound, outcome: Outcome) -> None:
-    outcome.asked += 1
-    if bound.method == METHOD:
-        outcome.contour += 1
-        outcome.two_sided += bound.lower > 0 and bound.width < 0.5
-        outcome.widths.append(bound.width)
-    verdict = _verdict(asked, bound)
-    outcome.undecided += verdict is None
-    if verdict is False:
-        outcome.wrong.append(f"{bound} asked at {asked.place}, rtol {asked.rtol:.2g}, work {asked.work:.2g}")
-
-
-def _verdict(asked: Question, bound: Bound) -> bool | None:
-    """Whether the truth is inside; None if the checker could not decide."""
-    if asked.truth is not None:
-        return encloses(asked.truth, bound)
-    groups = bound.parts.groups if isinstance(bound.parts, Parts) else None
-    verdict = check(bound.certificate(), groups, effort=CHECK_SECONDS)
-    return None if verdict.status == "undecided" else verdict.proved
-
-
-def _epsilon(asked: Question) -> Bound:
-    if asked.through_compose:
-        return _composed(asked, {"delta": asked.delta})
-    return contour_epsilon(read_parts(_counts(asked)), Fraction(asked.delta), Effort(asked.rtol, asked.work))[0]
-
-
-def _delta(asked: Question) -> Bound:
-    if asked.through_compose:
-        return _composed(asked, {"epsilon": asked.epsilon})
-    return contour_delta(read_parts(_counts(asked)), asked.epsilon, Effort(asked.rtol, asked.work))[0]
-
-
-def _composed(asked: Question, given: dict[str, float | Fraction]) -> Bound:
-    """As a user would ask."""
-    try:
-        return compose(_counts(asked), method="certified", rtol=max(asked.rtol, 1e-7), **given)  # type: ignore[arg-type]
-    except PrecisionNotReached as refusal:
-        return cast(Bound, refusal.bound)
+    def checked(self, what: str, bound: Bound) -> Verdict | None:
+        """What the checker says, if it does in time."""
+        groups = bound.parts.groups if isinstance(bound.parts, Parts) else None
+        effort = self.limits.check_seconds
+        return self.answer(what, lambda: check(bound.certificate(), groups, effort=effort), seconds=effort)
 
 
-def _counts(asked: Question) -> dict[tuple[float | Fraction, float | Fraction], int]:
-    counts: dict[tuple[float | Fraction, float | Fraction], int] = {}
-    for eps, delta, count in asked.mechanisms:
-        counts[eps, delta] = counts.get((eps, delta), 0) + count
-    return counts
+def excused(bound: Bound) -> bool:
+    """Whether a note says why the bracket is wide."""
+    return any(word in note for note in bound.notes for word in ABOUT_WIDTH)
+
+
+def relative_width(bound: Bound, hair: float) -> float:
+    """upper - lower over upper; 0 for a point, and for what no reader could tell from one."""
+    if math.isinf(bound.upper):
+        return bound.width
+    groups = bound.parts.groups if isinstance(bound.parts, Parts) else ()
+    point = LEAST if bound.quantity == "delta" else hair * _sum(groups)
+    return 0.0 if bound.upper - bound.lower <= point else bound.width
+
+
+def _sum(groups: Sequence[tuple[Fraction | float, Fraction | float, int]]) -> float:
+    return math.fsum(float(eps) * copies for eps, _, copies in groups)

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from tests.oracles.equal import Equal
 from tests.oracles.halves import Halves
 from tests.oracles.multiples import Multiples
-from tests.oracles.truth import Mechanism, Truth
+from tests.oracles.truth import Mechanism, Rational, Truth
 
 Generator = np.random.Generator
-Sizes = list[tuple[float, int]]
+Sizes = list[tuple[Rational, int]]
 """ε and copies."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How to draw one, what judges it (None: the checker), and its share of a campaign."""
+    """How to draw one, what judges it (None: the checker), and the share that is asked with round numbers."""
 
     draw: Callable[[Generator], Sizes]
     oracle: Callable[[list[Mechanism]], Truth] | None
-    share: float = 1.0
+    plain: float = 0.1
 
 
 def generator(kind: str, seed: int) -> Generator:
     """Randomness of one instance, whatever else is run."""
     return np.random.default_rng([zlib.crc32(kind.encode()), seed])
+
+
+def drawn(rng: Generator, kind: str) -> Sizes:
+    """A list of that kind."""
+    return KINDS[kind].draw(rng)
 
 
 def _power(rng: Generator, low: float, high: float) -> float:
@@ -46,11 +52,28 @@ def _count(rng: Generator, low: int, high: int) -> int:
     return int(rng.integers(low, high + 1))
 
 
-def _merge(sizes: Sizes) -> Sizes:
-    counts: dict[float, int] = {}
+def _merge(sizes: Sequence[tuple[Rational, int]]) -> Sizes:
+    counts: dict[Rational, int] = {}
     for x, m in sizes:
         counts[x] = counts.get(x, 0) + m
     return list(counts.items())
+
+
+def _wide(rng: Generator) -> Sizes:
+    """2 to 12 of everything between .01 and 4, often as people write it, now and then with some of them repeated."""
+    count = _count(rng, 2, 12)
+    low, high = sorted(10 ** rng.uniform(-2, 0.602, 2)) if rng.random() < 0.3 else (0.01, 4.0)
+    xs = rng.uniform(low, high, count)
+    if rng.random() < 0.5:
+        xs = 10 ** rng.uniform(np.log10(low), np.log10(high), count)
+    if rng.random() < 0.2:
+        xs = np.concatenate([xs, rng.choice(xs, _count(rng, 1, max(1, 12 - count)))])[:12]
+    if rng.random() < 0.4:
+        return _merge([(float(x), 1) for x in xs])
+    digits = _count(rng, 2, 3)
+    written = [f"{x:.{digits}f}" for x in xs]
+    number = Fraction if rng.random() < 0.15 else float
+    return _merge([(number(text), 1) for text in written if float(text)]) or [(0.01, 1)]
 
 
 def _few(rng: Generator) -> Sizes:
@@ -112,6 +135,11 @@ def _equal(rng: Generator) -> Sizes:
     return [(_power(rng, -2.5, 1.2) / float(count) ** rng.uniform(0.2, 0.6), count)]
 
 
+def _thousand(rng: Generator) -> Sizes:
+    """Up to three thousand of the same, often so many that δ is all but 1."""
+    return [(_power(rng, -2, 0.5), int(10 ** rng.uniform(0, 3.5)))]
+
+
 def _unit(rng: Generator, low: float, high: float) -> float:
     return _short(10.0 ** rng.uniform(low, high), 24)
 
@@ -149,6 +177,7 @@ def _real(rng: Generator) -> Sizes:
 
 
 KINDS: dict[str, Kind] = {
+    "wide": Kind(_wide, Halves, 0.6),
     "few": Kind(_few, Halves),
     "halves": Kind(_halves, Halves),
     "near": Kind(_near, Halves),
@@ -157,8 +186,9 @@ KINDS: dict[str, Kind] = {
     "dominated": Kind(_dominated, Halves),
     "types": Kind(_types, Halves),
     "equal": Kind(_equal, lambda mechanisms: Equal(mechanisms[0][2], mechanisms[0][0], mechanisms[0][1])),
+    "thousand": Kind(_thousand, lambda mechanisms: Equal(mechanisms[0][2], mechanisms[0][0], mechanisms[0][1])),
     "lattice": Kind(_lattice, Multiples),
     "middle": Kind(_middle, Multiples),
     "lumps": Kind(_lumps, Multiples),
-    "checked": Kind(_real, None, 0.02),
+    "real": Kind(_real, None),
 }

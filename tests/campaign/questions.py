@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.campaign.lists import KINDS, Generator, generator
+from tests.campaign.lists import KINDS, Generator, Sizes, generator
 from tests.oracles.truth import Mechanism, Rational, Truth
 
 LEAST, MOST = 1e-305, 0.99
@@ -26,7 +26,6 @@ class Question:
     place: str
     rtol: float
     work: float
-    through_compose: bool
 
 
 def question(kind: str, seed: int) -> Question:
@@ -41,6 +40,8 @@ def question(kind: str, seed: int) -> Question:
     place, y = _place(rng, sizes)
     delta = 10.0 ** -float(rng.uniform(2, 20)) if truth is None else _delta_at(rng, truth, y)
     epsilon = y if rng.random() < 0.7 else abs(y * float(rng.uniform(0.5, 1.1)))
+    if rng.random() < KINDS[kind].plain:
+        place, delta, epsilon = "plain numbers", plain_delta(rng), round(epsilon, int(rng.integers(1, 4)))
     return Question(
         mechanisms,
         truth,
@@ -49,8 +50,22 @@ def question(kind: str, seed: int) -> Question:
         place,
         rtol=10 ** -float(rng.uniform(3, 12) if rng.random() < 0.3 else rng.uniform(3, 8)),
         work=10 ** float(rng.choice([rng.uniform(3, 5), rng.uniform(4, 6), rng.uniform(5, 7)])),
-        through_compose=truth is None or place == "in the top cell" or rng.random() < 0.04,
     )
+
+
+def counts(asked: Question) -> dict[tuple[Rational, Rational], int]:
+    """Copies of each (ε, δ), as `compose` takes them."""
+    found: dict[tuple[Rational, Rational], int] = {}
+    for eps, delta, count in asked.mechanisms:
+        found[eps, delta] = found.get((eps, delta), 0) + count
+    return found
+
+
+def plain_delta(rng: Generator) -> float:
+    """A δ as people write it, from a half down to 1e-30; large ones are as many as small ones."""
+    if rng.random() < 0.5:
+        return round(float(rng.uniform(0.005, 0.5)), 3)
+    return float(f"{10.0 ** -float(rng.uniform(0.3, 30)):.0e}")
 
 
 def _leaking(rng: Generator, mechanisms: list[Mechanism]) -> list[Mechanism]:
@@ -63,7 +78,7 @@ def _leaking(rng: Generator, mechanisms: list[Mechanism]) -> list[Mechanism]:
     ]
 
 
-def _place(rng: Generator, sizes: list[tuple[float, int]]) -> tuple[str, float]:
+def _place(rng: Generator, sizes: Sizes) -> tuple[str, float]:
     """Somewhere on the line: bulk, tail, next to either end, or exactly where F has a corner."""
     x, m = (np.array(column, dtype=np.float64) for column in zip(*sizes, strict=True))
     total, mean = float(x @ m), float((x * np.tanh(x / 2)) @ m)
