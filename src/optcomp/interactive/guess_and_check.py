@@ -17,7 +17,7 @@ from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.noise import with_laplace
-from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar
+from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.accuracy import checked_confidence, noise_reach
 from optcomp.statistics.question import laplace_scale
@@ -60,7 +60,7 @@ class GuessAndCheck:
         check_share: Number = "1/2",
         delta: Number = 0,
     ) -> None:
-        object.__setattr__(self, "tolerance", exact(tolerance, "tolerance"))
+        object.__setattr__(self, "tolerance", comparable(tolerance, "tolerance"))
         if not self.tolerance > 0:
             raise InvalidInput("tolerance", tolerance, "must be positive")
         pair = ApproxDP(epsilon, delta)

@@ -27,6 +27,7 @@ from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.noise import with_laplace
+from optcomp.interactive.sparse_vector import comparable
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.statistics.cells import Contingency
 from optcomp.statistics.question import laplace_scale
@@ -80,7 +81,7 @@ class PrivateMultiplicativeWeights:
         delta: Number = 0,
     ) -> None:
         object.__setattr__(self, "cells", Contingency(tuple(columns), dict(edges or {}), where))
-        object.__setattr__(self, "tolerance", exact(tolerance, "tolerance"))
+        object.__setattr__(self, "tolerance", comparable(tolerance, "tolerance", STEPS))
         pair = ApproxDP(epsilon, delta)
         object.__setattr__(self, "epsilon", pair.epsilon)
         object.__setattr__(self, "delta", pair.delta)

@@ -35,7 +35,7 @@ from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed
 from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
-from optcomp.interactive.noise import with_gaussian, with_laplace
+from optcomp.interactive.noise import MOST_VALUE, with_gaussian, with_laplace
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.accuracy import Noise, checked_confidence, noise_reach
@@ -47,6 +47,15 @@ from optcomp.statistics.table import Table
 
 _MOST = 10**6
 _BITS = 96
+
+
+def comparable(value: Number, argument: str, times: int = 1) -> Exact:
+    """A number that noisy integers, so many times as large, can be compared with."""
+    number = exact(value, argument)
+    most = MOST_VALUE // times
+    if not -most <= number <= most:
+        raise InvalidInput(argument, value, f"must lie within {float(most):.3g} of zero")
+    return number
 
 
 def best_split(positives: int, *, monotone: bool) -> Fraction:
@@ -82,7 +91,7 @@ class SparseVector:
         refresh: bool = False,
         share: Number | None = None,
     ) -> None:
-        object.__setattr__(self, "threshold", exact(threshold, "threshold"))
+        object.__setattr__(self, "threshold", comparable(threshold, "threshold"))
         object.__setattr__(self, "epsilon", PureDP(epsilon).epsilon)
         if not self.epsilon > 0:
             raise InvalidInput("epsilon", epsilon, "must be positive")
@@ -163,7 +172,7 @@ class GaussianSparseVector:
         sensitivity: int = 1,
         monotone: bool = False,
     ) -> None:
-        object.__setattr__(self, "threshold", exact(threshold, "threshold"))
+        object.__setattr__(self, "threshold", comparable(threshold, "threshold"))
         for name, value in (("sigma_threshold", sigma_threshold), ("sigma_questions", sigma_questions)):
             sigma = float(exact(value, name))
             if not 0.01 <= sigma <= 1e12:

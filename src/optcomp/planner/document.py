@@ -114,9 +114,13 @@ class Document:
     """The document itself."""
 
 
-def read_file(path: Path) -> Document:
+def read_file(path: str | Path) -> Document:
     """A plan from a YAML or JSON file."""
-    return read(load(path))
+    if not isinstance(path, str | Path):
+        raise InvalidInput(
+            "path", type(path).__name__, "must be the path of a YAML or JSON file; `read` takes the rest"
+        )
+    return read(load(Path(path)))
 
 
 def read(document: object) -> Document:
@@ -188,7 +192,7 @@ def at(place: str, **renamed: str) -> Iterator[None]:
         inside = error.argument.startswith(f"{place}.")
         argument = error.argument if inside else f"{place}.{renamed.get(error.argument, error.argument)}"
         value = float(error.value) if isinstance(error.value, Fraction) else error.value
-        raise InvalidInput(argument, value, _problem(error)) from None
+        raise InvalidInput(argument, value, error.problem) from None
 
 
 class Entries:
@@ -359,10 +363,6 @@ def _type(domain: Domain) -> str:
         return "int64" if isinstance(domain, Integers) else "float64"
     first = domain.values[0]
     return "string" if isinstance(first, str) else "boolean" if isinstance(first, bool) else "int64"
-
-
-def _problem(error: InvalidInput) -> str:
-    return str(error).removeprefix(f"{error.argument}: ").removesuffix(f", got {error.value!r}")
 
 
 def _where(entries: Entries) -> str | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar
 
-from optcomp.errors import BudgetExceeded, HypothesisNotMet
+from optcomp.errors import BudgetExceeded, HypothesisNotMet, written
 from optcomp.guarantees.approximate import ApproxDP
 from optcomp.guarantees.notions import ZCDP, ApproxZCDP, RenyiDP
 from optcomp.interactive.filters.cost import SYMBOLS, Cost, short_down, short_up
@@ -31,8 +31,15 @@ F = TypeVar("F", bound="Filter")
 _SLIGHTLY, _TINY, _ENDLESS = Fraction(1, 10**9), Fraction(1, 10**300), Fraction(10**600)
 
 
-@dataclass(frozen=True)
-class Remaining:
+class _Written:
+    """A value that can be shown whatever numbers are in it."""
+
+    def __repr__(self) -> str:
+        return written(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Remaining(_Written):
     """What is left of a budget: exact amounts, and in words."""
 
     amounts: Mapping[str, tuple[Fraction, Fraction]] = field(hash=False)
@@ -62,8 +69,8 @@ def _left_of(name: str, rest: Fraction, whole: Fraction) -> str:
     return f"{SYMBOLS[name]} {short_down(rest)} of {short_down(whole)} left"
 
 
-@dataclass(frozen=True)
-class Admitted(Generic[F]):
+@dataclass(frozen=True, repr=False)
+class Admitted(_Written, Generic[F]):
     """Yes: run the mechanism, and go on with `state`."""
 
     state: F
@@ -71,8 +78,8 @@ class Admitted(Generic[F]):
     cost: Cost
 
 
-@dataclass(frozen=True)
-class Refused:
+@dataclass(frozen=True, repr=False)
+class Refused(_Written):
     """No: nothing was spent, and the filter is as it was."""
 
     request: object
