@@ -15,10 +15,11 @@ Every entry is known or refused; an error names the place in the document.  Noth
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -110,8 +111,12 @@ class Document:
     reserve: Fraction
     objective: Objective
     wishes: tuple[Wish, ...]
-    source: Mapping[str, Any]
-    """The document itself."""
+    _source: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The document itself: a copy, for what was read stays as it was read."""
+        return copy.deepcopy(dict(self._source))
 
 
 def read_file(path: str | Path) -> Document:
@@ -160,7 +165,16 @@ def read(document: object) -> Document:
     )
     assert isinstance(document, Mapping)
     return Document(
-        table, rows, public, population, budget, confidence, reserve, cast(Objective, objective), found, document
+        table,
+        rows,
+        public,
+        population,
+        budget,
+        confidence,
+        reserve,
+        cast(Objective, objective),
+        found,
+        copy.deepcopy(document),
     )
 
 

@@ -19,6 +19,7 @@ import ibis.expr.types as ir
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import whole
 from optcomp.statistics.domains import Domain, Numbers
+from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.sources import opened
 
@@ -59,13 +60,20 @@ class Contribution:
         return self.rows * (top - bottom if self.replace else max(top, -bottom))
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Declared:
-    """What is declared about a table: all that sensitivities and accuracies depend on, and no data.
+    """What is declared about a table: all that sensitivities and accuracies depend on, and no data; it never changes.
 
     `columns` declares the columns that may be used, `person` the column that says whose row it is; without it every row
     is a person of its own.  `rows_per_person` (and for histograms `groups_per_person`, `rows_per_group`) bound what a
     person contributes.
     """
+
+    columns: Fixed[Domain]
+    person: str | None
+    neighbours: Neighbours
+    name: str
+    contribution: Contribution
 
     def __init__(
         self,
@@ -85,9 +93,27 @@ class Declared:
         each = rows if rows_per_group is None else whole(rows_per_group, "rows_per_group", 1, rows)
         if person is None and rows > 1:
             raise InvalidInput("rows_per_person", rows_per_person, "needs a column `person` that tells people apart")
-        self.columns = _declared(columns)
-        self.person, self.neighbours, self.name = person, neighbours, name
-        self.contribution = Contribution(rows, groups, each, neighbours == "replace")
+        if person is not None and not isinstance(person, str):
+            raise InvalidInput("person", person, "must be the name of a column")
+        object.__setattr__(self, "columns", _declared(columns))
+        object.__setattr__(self, "person", person)
+        object.__setattr__(self, "neighbours", neighbours)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "contribution", Contribution(rows, groups, each, neighbours == "replace"))
+
+    @property
+    def declared(self) -> Declared:
+        """The declarations by themselves, without any data."""
+        bounds = self.contribution
+        return Declared(
+            self.columns,
+            person=self.person,
+            rows_per_person=bounds.rows,
+            groups_per_person=bounds.groups,
+            rows_per_group=bounds.rows_per_group,
+            neighbours=self.neighbours,
+            name=self.name,
+        )
 
     def domain(self, column: str, kind: type[Any]) -> Any:
         """The declared domain of a column, which must be of this kind."""
@@ -98,6 +124,10 @@ class Declared:
         if not isinstance(domain, kind):
             raise InvalidInput("column", column, f"must be declared as {kind.__name__}, and is {domain!r}")
         return domain
+
+    def __repr__(self) -> str:
+        whose = f"person={self.person!r}, rows_per_person={self.contribution.rows}" if self.person else "one row each"
+        return f"{type(self).__name__}({self.name!r}, {len(self.columns)} columns, {whose}, {self.neighbours})"
 
 
 class Table(Declared):
@@ -132,7 +162,7 @@ class Table(Declared):
         self._backend, self._relation, found = opened(source, list(used), numbers)
         self._own = not isinstance(source, ir.Table)
         self._spark = self._backend.name == "pyspark"
-        self.name = name or found
+        object.__setattr__(self, "name", name or found)
         self._lock = threading.Lock()
         self._queries: dict[Hashable, Prepared] = {}
         for column, domain in self.columns.items():
@@ -179,17 +209,22 @@ class Table(Declared):
         return kept.mutate(optcomp_row=place).filter(lambda t: t.optcomp_row < bounds.rows)
 
     def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> Prepared:
-        """The query for a question, built once: building takes longer than many an answer."""
+        """The query for a question, built once: building takes longer than many an answer.
+
+        A question that could change between two answers is built anew each time.
+        """
+        lasting = _never_changes(question)
         with self._lock, suppress(TypeError):  # what cannot be hashed is hardly a question: building it will tell
-            known = self._queries.get(question)
+            known = self._queries.get(question) if lasting else None
             if known is not None:
                 return known
         expression = build(self)
         known = str(self._backend.compile(expression)) if self._own or self._spark else expression
-        with self._lock:
-            if len(self._queries) >= _MOST_QUERIES:
-                self._queries.clear()
-            self._queries[question] = known
+        if lasting:
+            with self._lock:
+                if len(self._queries) >= _MOST_QUERIES:
+                    self._queries.clear()
+                self._queries[question] = known
         return known
 
     def run(self, query: Prepared) -> list[tuple[Any, ...]]:
@@ -202,12 +237,14 @@ class Table(Declared):
             found = self._backend.to_pyarrow(query)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True)) if found.num_columns else []
 
-    def __repr__(self) -> str:
-        whose = f"person={self.person!r}, rows_per_person={self.contribution.rows}" if self.person else "one row each"
-        return f"Table({self.name!r}, {len(self.columns)} columns, {whose}, {self.neighbours})"
+
+def _never_changes(question: Hashable) -> bool:
+    """A frozen data class; what it holds can be hashed, or it could not be looked up."""
+    parameters = getattr(type(question), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
 
 
-def _declared(columns: Mapping[str, Domain]) -> dict[str, Domain]:
+def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
     if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
         raise InvalidInput("columns", columns, "must map names to Integers, Reals or Categories")
-    return dict(columns)
+    return Fixed(columns)
