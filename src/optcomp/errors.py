@@ -10,6 +10,7 @@
     ├── BudgetExceeded                a filter refused a request; .requested, .remaining, .reason
     ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
+    ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
     ├── interactive.store.NotReleased  a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
@@ -106,6 +107,14 @@ class MechanismFailed(OptcompError):
     def __init__(self, what: str, kind: str) -> None:
         self.what, self.kind = what, kind
         super().__init__(f"{what}: no answer, because of a {kind}; what it cost stays spent")
+
+
+class CannotBeShared(OptcompError):
+    """What holds a budget was copied, pickled, used in another process, or asked from within its own call."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what, self.reason = what, reason
+        super().__init__(f"{what} {reason}")
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,6 @@ optimal composition.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +15,7 @@ from optcomp.errors import InvalidInput, MechanismClosed
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
+from optcomp.interactive.live import Running
 from optcomp.interactive.noise import with_laplace
 from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
 from optcomp.numerics.exact import Exact, Number, exact, whole
@@ -119,12 +119,11 @@ class GuessAndCheck:
         return f"guess and check at ε = {float(self.epsilon):g}, {self.corrections} corrections"
 
 
-class GuessAndCheckRun:
+class GuessAndCheckRun(Running[GuessAndCheck]):
     """Guess and check at work; safe from any thread."""
 
     def __init__(self, spec: GuessAndCheck, table: Table) -> None:
-        self.spec, self.table = spec, table
-        self._lock = threading.Lock()
+        super().__init__(spec, table)
         self._check: SparseVectorRun = spec.check.start(table)
 
     @property

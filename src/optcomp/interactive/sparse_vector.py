@@ -25,7 +25,6 @@ chances of one event under noise shifted by at most 2Δ (Δ if monotone).  Quest
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,6 +34,7 @@ from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed
 from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
+from optcomp.interactive.live import Running
 from optcomp.interactive.noise import MOST_VALUE, with_gaussian, with_laplace
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
@@ -227,15 +227,25 @@ class GaussianSparseVector:
         return f"Gaussian sparse vector, threshold {float(self.threshold):g}, {self.positives} positive"
 
 
-class SparseVectorRun:
+class SparseVectorRun(Running[SparseVector | GaussianSparseVector]):
     """A sparse vector at work; safe from any thread."""
 
     def __init__(self, spec: SparseVector | GaussianSparseVector, table: Table) -> None:
-        self.spec, self.table = spec, table
-        self._lock = threading.Lock()
+        super().__init__(spec, table)
         self._threshold = spec.draw_threshold()
-        self.positives_left = spec.positives
-        self.asked = 0
+        self._positives_left, self._asked = spec.positives, 0
+
+    @property
+    def positives_left(self) -> int:
+        """How many positive answers it can still give."""
+        self._lock.check()
+        return self._positives_left
+
+    @property
+    def asked(self) -> int:
+        """How many questions were answered."""
+        self._lock.check()
+        return self._asked
 
     def ask(self, statistic: Statistic) -> bool:
         """Whether the statistic lies above the threshold, about."""
@@ -252,11 +262,11 @@ class SparseVectorRun:
             return self._above(value)
 
     def _above(self, value: int) -> bool:
-        self.asked += 1
+        self._asked += 1
         if self.spec.draw(value) < self._threshold:
             return False
-        self.positives_left -= 1
-        if self.spec.refresh and self.positives_left:
+        self._positives_left -= 1
+        if self.spec.refresh and self._positives_left:
             self._threshold = self.spec.draw_threshold()
         return True
 

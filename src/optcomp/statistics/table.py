@@ -21,7 +21,7 @@ from optcomp.numerics.exact import whole
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.predicates import columns_of, condition
-from optcomp.statistics.sources import opened
+from optcomp.statistics.sources import connection_lock, opened
 
 Neighbours = Literal["add-remove", "replace"]
 Key = Callable[[ir.Value], ir.Value]
@@ -66,13 +66,15 @@ class Declared:
 
     `columns` declares the columns that may be used, `person` the column that says whose row it is; without it every row
     is a person of its own.  `rows_per_person` (and for histograms `groups_per_person`, `rows_per_group`) bound what a
-    person contributes.
+    person contributes.  `population` names the people whom the table is about: tables with different names are taken
+    to be about different people, and a table without one may be about anybody.
     """
 
     columns: Fixed[Domain]
     person: str | None
     neighbours: Neighbours
     name: str
+    population: str | None
     contribution: Contribution
 
     def __init__(
@@ -85,6 +87,7 @@ class Declared:
         rows_per_group: int | None = None,
         neighbours: Neighbours = "add-remove",
         name: str = "table",
+        population: str | None = None,
     ) -> None:
         if neighbours not in get_args(Neighbours):
             raise InvalidInput("neighbours", neighbours, "must be 'add-remove' or 'replace'")
@@ -93,12 +96,14 @@ class Declared:
         each = rows if rows_per_group is None else whole(rows_per_group, "rows_per_group", 1, rows)
         if person is None and rows > 1:
             raise InvalidInput("rows_per_person", rows_per_person, "needs a column `person` that tells people apart")
-        if person is not None and not isinstance(person, str):
-            raise InvalidInput("person", person, "must be the name of a column")
+        for argument, value in (("person", person), ("population", population)):
+            if value is not None and not isinstance(value, str):
+                raise InvalidInput(argument, value, "must be a name")
         object.__setattr__(self, "columns", _declared(columns))
         object.__setattr__(self, "person", person)
         object.__setattr__(self, "neighbours", neighbours)
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "population", population)
         object.__setattr__(self, "contribution", Contribution(rows, groups, each, neighbours == "replace"))
 
     @property
@@ -113,6 +118,7 @@ class Declared:
             rows_per_group=bounds.rows_per_group,
             neighbours=self.neighbours,
             name=self.name,
+            population=self.population,
         )
 
     def domain(self, column: str, kind: type[Any]) -> Any:
@@ -148,6 +154,7 @@ class Table(Declared):
         rows_per_group: int | None = None,
         neighbours: Neighbours = "add-remove",
         name: str | None = None,
+        population: str | None = None,
     ) -> None:
         super().__init__(
             columns,
@@ -156,6 +163,7 @@ class Table(Declared):
             groups_per_person=groups_per_person,
             rows_per_group=rows_per_group,
             neighbours=neighbours,
+            population=population,
         )
         used = dict.fromkeys((*self.columns, *([] if person is None else [person])))
         numbers = {column for column, domain in self.columns.items() if isinstance(domain, Numbers)}
@@ -163,7 +171,7 @@ class Table(Declared):
         self._own = not isinstance(source, ir.Table)
         self._spark = self._backend.name == "pyspark"
         object.__setattr__(self, "name", name or found)
-        self._lock = threading.Lock()
+        self._lock, self._connection = threading.Lock(), connection_lock(self._backend)
         self._queries: dict[Hashable, Prepared] = {}
         for column, domain in self.columns.items():
             domain.clean(self._relation[column])  # refuses types that do not fit
@@ -233,7 +241,7 @@ class Table(Declared):
             return [tuple(row) for row in self._backend.raw_sql(query).collect()]
         if isinstance(query, str):  # a cursor for each query: threads do not wait for each other
             return list(self._backend.con.cursor().execute(query).fetchall())
-        with self._lock:
+        with self._connection:
             found = self._backend.to_pyarrow(query)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True)) if found.num_columns else []
 

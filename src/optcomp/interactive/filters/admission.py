@@ -127,7 +127,7 @@ class Filter(ABC):
 
     @abstractmethod
     def price(self, request: Request) -> Cost:
-        """What a request would cost; HypothesisNotMet if the filter cannot account for it."""
+        """What a request would cost, however much is spent; HypothesisNotMet if the filter cannot account for it."""
 
     @abstractmethod
     def parameters(self) -> dict[str, str]:
@@ -136,11 +136,14 @@ class Filter(ABC):
     def admit(self: F, request: Request) -> Admitted[F] | Refused:
         """Whether the request fits into what is left; the filter itself does not change."""
         known = read_request(request)
-        cost = self.price(known)  # type: ignore[arg-type]
+        return self.charge(known, self.price(known))  # type: ignore[arg-type]
+
+    def charge(self: F, request: object, cost: Cost) -> Admitted[F] | Refused:
+        """The same for a request whose price is known: it is not looked into."""
         after = self.spent.plus(cost)
         if self.fits(after):
-            return Admitted(self._moved(after, self.admitted + 1), known, cost)
-        return Refused(known, self._reason(known, cost, after), self.remaining())
+            return Admitted(self._moved(after, self.admitted + 1), request, cost)
+        return Refused(request, self._reason(request, cost, after), self.remaining())
 
     def fits(self, sums: Cost) -> bool:
         """Whether these sums are within the budget."""
