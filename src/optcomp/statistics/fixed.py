@@ -12,19 +12,16 @@ class Fixed(Mapping[str, V]):
     """A copy of a mapping, in its order, that cannot be changed; it can be hashed, copied and pickled."""
 
     __slots__ = ("_entries",)
-    _entries: tuple[tuple[str, V], ...]
+    _entries: dict[str, V]
 
     def __init__(self, entries: Mapping[str, V]) -> None:
-        object.__setattr__(self, "_entries", tuple(entries.items()))
+        object.__setattr__(self, "_entries", dict(entries))
 
     def __getitem__(self, key: str) -> V:
-        for name, value in self._entries:
-            if name == key:
-                return value
-        raise KeyError(key)
+        return self._entries[key]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._entries)
+        return iter(self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -33,10 +30,10 @@ class Fixed(Mapping[str, V]):
         raise AttributeError(f"{name}: what is declared cannot be changed")
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._entries))
+        return hash(frozenset(self._entries.items()))
 
     def __reduce__(self) -> tuple[type[Fixed[V]], tuple[dict[str, V]]]:
-        return type(self), (dict(self._entries),)
+        return type(self), (self._entries,)
 
     def __repr__(self) -> str:
-        return repr(dict(self._entries))
+        return repr(self._entries)
