@@ -7,6 +7,7 @@
 from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
 from optcomp.errors import (
     BudgetExceeded,
+    CannotBeShared,
     HypothesisNotMet,
     InvalidGuarantee,
     InvalidInput,
@@ -50,6 +51,7 @@ __all__ = [
     "Bound",
     "BudgetExceeded",
     "Calibrated",
+    "CannotBeShared",
     "Composer",
     "DiscreteGaussian",
     "DiscreteLaplace",

@@ -1,7 +1,7 @@
 """Every error optcomp raises on purpose, in one tree.
 
     OptcompError
-    ├── InvalidInput (ValueError)     an argument is wrong; .argument, .value
+    ├── InvalidInput (ValueError)     an argument is wrong; .argument, .value, .problem
     │   ├── InvalidGuarantee          a privacy parameter is wrong
     │   └── UnknownTheorem            no theorem has this id
     ├── HypothesisNotMet              the theorem does not cover this input; .theorem, .reason
@@ -10,6 +10,7 @@
     ├── BudgetExceeded                a filter refused a request; .requested, .remaining, .reason
     ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
+    ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
     ├── interactive.store.NotReleased  a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
@@ -18,6 +19,12 @@ act on them without parsing the text.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from numbers import Rational
+from typing import Any, cast
 
 
 class OptcompError(Exception):
@@ -30,7 +37,8 @@ class InvalidInput(OptcompError, ValueError):
     def __init__(self, argument: str, value: object, problem: str) -> None:
         self.argument = argument
         self.value = value
-        super().__init__(f"{argument}: {problem}, got {value!r}")
+        self.problem = problem
+        super().__init__(f"{argument}: {problem}, got {shown(value)}")
 
 
 class InvalidGuarantee(InvalidInput):
@@ -99,3 +107,46 @@ class MechanismFailed(OptcompError):
     def __init__(self, what: str, kind: str) -> None:
         self.what, self.kind = what, kind
         super().__init__(f"{what}: no answer, because of a {kind}; what it cost stays spent")
+
+
+class CannotBeShared(OptcompError):
+    """What holds a budget was copied, pickled, used in another process, or asked from within its own call."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what, self.reason = what, reason
+        super().__init__(f"{what} {reason}")
+
+
+def shown(value: object) -> str:
+    """A value as `repr` writes it; numbers too long for that are told by their size.
+
+    Python refuses to write an integer of more than 4,300 digits, and an error must not fail over its own text.
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return written(value)
+
+
+def written(value: object) -> str:
+    """The same, piece by piece: what can be written is, whatever stands beside it."""
+    if isinstance(value, Rational):
+        return _about(value)
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{shown(key)}: {shown(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    if is_dataclass(value) and not isinstance(value, type):
+        named = ((entry.name, getattr(value, entry.name)) for entry in fields(cast(Any, value)) if entry.repr)
+        return f"{type(value).__name__}({', '.join(f'{name}={shown(inner)}' for name, inner in named)})"
+    return f"a {type(value).__name__}"
+
+
+def _about(value: Rational) -> str:
+    """Such as: Fraction of about 1.00e-200000."""
+    if not value:
+        return "0"
+    power = math.log10(abs(int(value.numerator))) - math.log10(int(value.denominator))
+    exponent = math.floor(power)
+    sign = "-" if value < 0 else ""
+    return f"{type(value).__name__} of about {sign}{10 ** (power - exponent):.2f}e{exponent}"

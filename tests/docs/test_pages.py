@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import optcomp as oc
+from optcomp.interactive import quotas
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -34,10 +35,11 @@ def _name(page: Path) -> str:
 
 @pytest.mark.parametrize("page", _with("python"), ids=_name)
 def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A block followed by a text block shows exactly what it prints."""
+    """A block followed by a text block shows exactly what it prints; each is a program of its own."""
     blocks = BLOCK.findall(page.read_text(encoding="utf8"))
     for (kind, text), (next_kind, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
         if kind == "python":
+            quotas.RECORD = quotas.Record()
             exec(compile(text, _name(page), "exec"), {})
             printed = capsys.readouterr().out
             if next_kind == "text":

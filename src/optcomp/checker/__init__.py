@@ -5,7 +5,7 @@ choices.
 """
 
 from optcomp.checker.balls import Exact
-from optcomp.checker.document import digest
+from optcomp.checker.document import digest, from_json
 from optcomp.checker.verify import Verdict, check
 
-__all__ = ["Exact", "Verdict", "check", "digest"]
+__all__ = ["Exact", "Verdict", "check", "digest", "from_json"]

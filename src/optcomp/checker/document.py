@@ -1,12 +1,14 @@
 """A certificate as a checked value: what is claimed, about which mechanisms.
 
 Everything is read exactly: a JSON number is the double it denotes, a string such as "1/3" its rational value, null an
-infinite end.  What is not understood is refused with the name of the field; nothing is guessed.
+infinite end.  What is not understood is refused with the name of the field; nothing is guessed.  A key that is given
+twice is refused: readers differ in which of the two they believe.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +19,7 @@ from typing import Literal
 from flint import fmpz
 
 from optcomp.checker.balls import Exact
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, shown
 
 FORMAT, VERSION, WITH_NOISE = "optcomp-certificate", 1, 2
 MOST_INLINE = 1000
@@ -31,6 +33,7 @@ Noise = tuple[Exact, int]
 
 _RATIONAL = re.compile(r"[+-]?\d+(/\d+)?")
 _LONGEST = 200_000
+_SHOWN = 60
 _LARGEST = 1e300
 
 
@@ -51,6 +54,20 @@ class Claim:
 
 class Mismatch(Exception):
     """The mechanisms supplied are not the ones that the certificate is about."""
+
+
+def from_json(text: str) -> object:
+    """What a JSON text says; json.JSONDecodeError if it is none, InvalidInput if an object in it has a key twice."""
+    return json.loads(text, object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InvalidInput(key, value, f"is given twice, first as {shown(found[key])[:_SHOWN]}")
+        found[key] = value
+    return found
 
 
 def digest(groups: Iterable[Group]) -> str:

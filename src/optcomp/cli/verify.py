@@ -18,6 +18,7 @@ from optcomp.cli.mechanisms import Counts
 from optcomp.cli.options import gathered
 from optcomp.cli.progress import working
 from optcomp.composition.reading import read_any
+from optcomp.errors import InvalidInput
 from optcomp.guarantees.noise import Gaussian
 from optcomp.guarantees.notions import GaussianDP
 from optcomp.theorems.mixture import Mixture
@@ -84,32 +85,17 @@ def verify(
 
 def _document(text: str) -> Mapping[str, object] | str:
     """The JSON object in a text, or what is wrong with it."""
+    from optcomp.checker import from_json
+
     try:
-        document = json.loads(text)
+        document = from_json(text)
     except json.JSONDecodeError as error:
         return f"line {error.lineno}: is not JSON: {error.msg}"
+    except InvalidInput as twice:
+        return f"{twice.argument!r} is given twice"
     except (ValueError, RecursionError):
         return "is not JSON that can be read"
-    if isinstance(document, dict) and document.get("format") == "optcomp-release":
-        return _read_once(text)
     return document if isinstance(document, dict) else "certificate: must be a JSON object"
-
-
-def _read_once(text: str) -> Mapping[str, object] | str:
-    """A release in which nothing is said twice: other readers may take the other one."""
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            raise Refused(f"{next(name for name in names if names.count(name) > 1)!r} is given twice")
-        return found
-
-    try:
-        document: Mapping[str, object] = json.loads(text, object_pairs_hook=once)
-    except Refused as twice:
-        return str(twice)
-    return document
 
 
 def _verified(release: Mapping[str, object], files: list[str] | None, name: str, as_json: bool) -> bool:

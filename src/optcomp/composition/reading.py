@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from optcomp.composition.columns import all_within_reason, plain_columns, plain_counts, within_reason
-from optcomp.errors import InvalidGuarantee, InvalidInput
+from optcomp.errors import InvalidGuarantee, InvalidInput, shown
 from optcomp.guarantees.approximate import ApproxDP, Guarantee, PureDP, checked_delta, mechanism_epsilon
 from optcomp.guarantees.choices import RandomizedResponse
 from optcomp.guarantees.mechanism import Mechanism
@@ -35,9 +35,11 @@ def read_parts(parts: object) -> Parts:
 
 
 def read_any(parts: object) -> Parts | Mixture:
-    """Group a list, a mapping to counts, or an array (1-D of ε, or two columns ε, δ)."""
+    """Group a list, a mapping to counts, or an array (1-D of ε, or two columns ε, δ); a series is a 1-D array."""
     if isinstance(parts, Parts | Mixture):
         return parts
+    if not isinstance(parts, np.ndarray | Mapping | list | tuple):
+        parts = _unwrapped(parts)
     if isinstance(parts, np.ndarray):
         return _from_array(parts)
     if isinstance(parts, str | bytes) or not isinstance(parts, Iterable):
@@ -45,6 +47,20 @@ def read_any(parts: object) -> Parts | Mixture:
     known = parts if isinstance(parts, Mapping | list | tuple) else list(parts)
     quickly = _all_at_once(known)
     return _one_by_one(known) if quickly is None else quickly
+
+
+def _unwrapped(parts: Any) -> object:
+    """The values of a series of pandas, polars or Arrow; a data frame, which would be a list of names, is refused."""
+    kind = type(parts)
+    if hasattr(kind, "columns"):
+        problem = "must not be a data frame: give its columns, as in frame[['epsilon', 'delta']].to_numpy()"
+        raise InvalidInput("parts", kind.__name__, problem)
+    if hasattr(kind, "to_pylist"):
+        return parts.to_pylist()
+    if not hasattr(kind, "to_numpy"):
+        return parts
+    values = np.asarray(parts.to_numpy())
+    return values if values.dtype.kind in "fiu" else list(parts)
 
 
 def _all_at_once(parts: Mapping[object, object] | Sequence[object]) -> Parts | None:
@@ -84,7 +100,7 @@ def _is_coin(item: Mechanism) -> bool:
 
 def _counted(parts: Mapping[object, object] | Sequence[object]) -> Iterable[tuple[int, object, int]]:
     if isinstance(parts, Mapping):
-        checked = [(item, whole(count, f"count of {item!r}", 0, MOST_COPIES)) for item, count in parts.items()]
+        checked = [(item, whole(count, f"count of {shown(item)}", 0, MOST_COPIES)) for item, count in parts.items()]
         return ((place, item, count) for place, (item, count) in enumerate(checked))
     return _run_lengths(parts)
 

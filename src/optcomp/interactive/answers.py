@@ -14,7 +14,7 @@ from optcomp.statistics import Mean
 from optcomp.statistics.accuracy import Noise, checked_confidence
 from optcomp.statistics.question import Cost, Question
 from optcomp.statistics.statistic import Integers, Statistic
-from optcomp.statistics.table import Table
+from optcomp.statistics.table import Declared, Table
 from optcomp.statistics.together import together
 
 
@@ -32,7 +32,8 @@ class Answer:
     theorem: str
     """What proves the guarantee of this answer by itself."""
     amounts: tuple[tuple[Fraction, ...], ...] = field(repr=False)
-    table: Table = field(repr=False, compare=False)
+    table: Declared = field(repr=False, compare=False)
+    """What was declared about the table; not the table."""
 
     def interval(self, confidence: Number = 0.95) -> Any:
         """Where the statistic of the data (bounded and clamped) lies, with this confidence over the noise.
@@ -84,7 +85,7 @@ def noised(question: Question, table: Table, exact: Sequence[Integers]) -> Answe
     )
     value = statistic.value(table, amounts)
     theorem = THEOREMS[question.mechanism]
-    return Answer(question, value, question.costs(table), scales, theorem, amounts, table)
+    return Answer(question, value, question.costs(table), scales, theorem, amounts, table.declared)
 
 
 def _noisy(mechanism: str, values: Integers, scale: float) -> list[int]:

@@ -7,7 +7,6 @@ optimal composition.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,8 +15,9 @@ from optcomp.errors import InvalidInput, MechanismClosed
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
+from optcomp.interactive.live import Running
 from optcomp.interactive.noise import with_laplace
-from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar
+from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.accuracy import checked_confidence, noise_reach
 from optcomp.statistics.question import laplace_scale
@@ -60,7 +60,7 @@ class GuessAndCheck:
         check_share: Number = "1/2",
         delta: Number = 0,
     ) -> None:
-        object.__setattr__(self, "tolerance", exact(tolerance, "tolerance"))
+        object.__setattr__(self, "tolerance", comparable(tolerance, "tolerance"))
         if not self.tolerance > 0:
             raise InvalidInput("tolerance", tolerance, "must be positive")
         pair = ApproxDP(epsilon, delta)
@@ -119,12 +119,11 @@ class GuessAndCheck:
         return f"guess and check at ε = {float(self.epsilon):g}, {self.corrections} corrections"
 
 
-class GuessAndCheckRun:
+class GuessAndCheckRun(Running[GuessAndCheck]):
     """Guess and check at work; safe from any thread."""
 
     def __init__(self, spec: GuessAndCheck, table: Table) -> None:
-        self.spec, self.table = spec, table
-        self._lock = threading.Lock()
+        super().__init__(spec, table)
         self._check: SparseVectorRun = spec.check.start(table)
 
     @property

@@ -11,9 +11,8 @@ changes it by at most 4096 of them.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +25,9 @@ from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
+from optcomp.interactive.live import Running
 from optcomp.interactive.noise import with_laplace
+from optcomp.interactive.sparse_vector import comparable
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.statistics.cells import Contingency
 from optcomp.statistics.question import laplace_scale
@@ -80,7 +81,7 @@ class PrivateMultiplicativeWeights:
         delta: Number = 0,
     ) -> None:
         object.__setattr__(self, "cells", Contingency(tuple(columns), dict(edges or {}), where))
-        object.__setattr__(self, "tolerance", exact(tolerance, "tolerance"))
+        object.__setattr__(self, "tolerance", comparable(tolerance, "tolerance", STEPS))
         pair = ApproxDP(epsilon, delta)
         object.__setattr__(self, "epsilon", pair.epsilon)
         object.__setattr__(self, "delta", pair.delta)
@@ -141,19 +142,16 @@ class _Learned:
     answer: float
 
 
-@dataclass
-class MultiplicativeWeightsRun:
+class MultiplicativeWeightsRun(Running[PrivateMultiplicativeWeights]):
     """Multiplicative weights at work; safe from any thread."""
 
-    spec: PrivateMultiplicativeWeights
-    table: Table
-    labels: tuple[Any, ...] = field(init=False)
+    labels: tuple[Any, ...]
     """What each cell is: a tuple of the values of the columns."""
-    rows: int = field(init=False)
+    rows: int
     """The noisy number of rows."""
 
-    def __post_init__(self) -> None:
-        """Counts, and the noisy number of rows."""
+    def __init__(self, spec: PrivateMultiplicativeWeights, table: Table) -> None:
+        super().__init__(spec, table)
         (counts,) = measured(self.spec.cells, self.table)
         found = self.spec.cells.cells(self.table)
         self.labels = found if len(self.spec.cells.columns) > 1 else tuple((label,) for label in found)
@@ -164,7 +162,6 @@ class MultiplicativeWeightsRun:
         self._check = self.spec.checker(changed).start(self.table)
         self._shares = np.full(len(counts), 1 / len(counts))
         self._learned: list[_Learned] = []
-        self._lock = threading.Lock()
 
     @property
     def corrections_left(self) -> int:

@@ -16,7 +16,8 @@ from typing import Any
 from optcomp.errors import InvalidInput, MechanismFailed
 from optcomp.statistics.question import LEAST_SCALE, MOST_SCALE
 
-_MOST_VALUE = 2**62
+MOST_VALUE = 2**62
+"""Larger values, in units, count as this one."""
 
 
 @cache
@@ -90,4 +91,4 @@ def _sampled(scale: float) -> float:
 
 def _checked(values: Sequence[int]) -> list[int]:
     """Clamped to 62 bits, never refused: whether a value is too large must not show."""
-    return [min(max(int(value), -_MOST_VALUE), _MOST_VALUE) for value in values]
+    return [min(max(int(value), -MOST_VALUE), MOST_VALUE) for value in values]

@@ -23,7 +23,7 @@ from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput
 from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
 from optcomp.interactive.filters.admission import Remaining
 from optcomp.interactive.filters.cost import Cost, kept, short_down, short_up
-from optcomp.interactive.filters.documents import count, header, mapping, rational
+from optcomp.interactive.filters.documents import count, header, loaded, mapping, rational
 from optcomp.interactive.filters.requests import Request, concentrated, in_words, pair, read_request
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Number
@@ -111,8 +111,8 @@ class Odometer:
 
     @classmethod
     def restore(cls, document: object) -> Odometer:
-        """The odometer that wrote this document."""
-        entries = mapping(document, "document", ("format", "version", "parameters", "spent", "recorded"))
+        """The odometer that wrote this document, or its JSON text."""
+        entries = mapping(loaded(document), "document", ("format", "version", "parameters", "spent", "recorded"))
         header(entries, _FORMAT)
         written = mapping(entries["parameters"], "parameters", _PARAMETERS)
         delta, parts, gamma = (rational(written[name], name) for name in _PARAMETERS)

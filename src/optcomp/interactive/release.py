@@ -192,9 +192,22 @@ def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
 
 
 def release_plan(
-    document: Document, data: Path, out: Path, tell: Tell = lambda what, share: None
+    document: Document, data: str | Path, out: str | Path, tell: Tell = lambda what, share: None
 ) -> tuple[dict[str, Any], bool]:
     """The release of a plan about a file of data, and whether it was made now; the same again is read from its file."""
+    if not isinstance(document, Document):
+        raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
+    return _release(document, _path(data, "data"), _path(out, "out"), tell)
+
+
+def _path(value: object, argument: str) -> Path:
+    if isinstance(value, str | Path):
+        return Path(value)
+    why = ": a release is bound to its data by the digest of a file; write them to one" if argument == "data" else ""
+    raise InvalidInput(argument, type(value).__name__, f"must be the path of a file{why}")
+
+
+def _release(document: Document, data: Path, out: Path, tell: Tell) -> tuple[dict[str, Any], bool]:
     identity, store = Identity(plan_digest(document.source), _digest(data, tell)), Store(out)
     stored = store.found(identity)
     if stored is not None:

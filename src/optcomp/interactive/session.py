@@ -2,7 +2,8 @@
 
 The budget is a filter, an immutable value; the one thing that changes is which value the session holds, and that
 changes under a lock.  A request is debited before the table is touched, and stays debited whatever happens then.  A
-refused request changes nothing.  Sessions may be used from any thread or task.
+refused request changes nothing.  Sessions may be used from any thread or task of the process that opened them; they
+are not copied, nor taken to another process.
 
 Why interleaving is harmless: whatever the analysts do, each session is one interactive mechanism with the guarantee of
 its filter (HSTVVXZ23), and such mechanisms compose as if they ran one after another (Lyu22-1, Lyu22-2).
@@ -11,20 +12,20 @@ its filter (HSTVVXZ23), and such mechanisms compose as if they ran one after ano
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
-from itertools import count
 from typing import Any, Literal, Protocol, TypeVar
 
 from optcomp.composition import compose
-from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismFailed
+from optcomp.errors import CannotBeShared, HypothesisNotMet, InvalidInput, MechanismFailed
 from optcomp.guarantees import ApproxDP
+from optcomp.interactive import quotas
 from optcomp.interactive.answers import Answer, answer
 from optcomp.interactive.filters import Admitted, Cost, Filter, Refused, Remaining, Request
-from optcomp.interactive.filters.requests import pair
+from optcomp.interactive.filters.requests import pair, read_request
+from optcomp.interactive.live import Live, Turn
 from optcomp.numerics.exact import Number
 from optcomp.statistics.question import Question
 from optcomp.statistics.statistic import Mechanism, Statistic
@@ -33,14 +34,6 @@ from optcomp.theorems import Bound, theorem
 
 T = TypeVar("T")
 S = TypeVar("S", covariant=True)
-_clock = count()
-_ticking = threading.Lock()
-
-
-def _tick() -> int:
-    """A number that grows from event to event in this process."""
-    with _ticking:
-        return next(_clock)
 
 
 class Interactive(Protocol[S]):
@@ -68,7 +61,7 @@ class Entry:
     note: str = ""
 
 
-class Session:
+class Session(Live):
     """Questions and interactive mechanisms about one table, within one budget."""
 
     def __init__(self, table: Table, budget: Filter, *, name: str = "session") -> None:
@@ -76,12 +69,13 @@ class Session:
             raise InvalidInput("table", table, "must be a statistics.Table")
         if not isinstance(budget, Filter):
             raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
-        self.table, self.name = table, name
+        if type(budget).admit is not Filter.admit:
+            raise InvalidInput("budget", budget, "must not have an `admit` of its own: `price` and `charge` are asked")
+        super().__init__(table, f"session {name!r}")
+        self.name = name
         self._budget = self._quota = budget
-        self._lock = threading.Lock()
         self._entries: list[Entry] = []
-        self._opened = _tick()
-        self._first_debit: int | None = None
+        self._followed = quotas.RECORD.before(table)
 
     @property
     def budget(self) -> Filter:
@@ -142,26 +136,29 @@ class Session:
         raise MechanismFailed(what, kind)  # out here, so that no __context__ leads to the error
 
     def _debit(self, what: str, costs: tuple[Request, ...]) -> int:
-        """The number of the new entry, after the budget has moved on; or the refusal as an error."""
+        """The number of the new entry, after the budget has moved on; or the refusal as an error.
+
+        What a request costs may be up to code of the caller, such as a Rényi curve: it runs before the lock is taken.
+        """
+        requests = [read_request(cost) for cost in costs]
+        prices = [self._quota.price(request) for request in requests]  # type: ignore[arg-type]
         with self._lock:
             state = self._budget
-            for cost in costs:
-                outcome = state.admit(cost)
+            for request, price in zip(requests, prices, strict=True):
+                outcome = state.charge(request, price)
                 if isinstance(outcome, Refused):
-                    refused = outcome if len(costs) == 1 else self._refusal(what, costs)
+                    refused = outcome if len(costs) == 1 else self._refusal(what, costs, prices)
                     self._entries.append(Entry(len(self._entries), what, costs, "refused", refused.reason))
                     raise refused.error()
                 assert isinstance(outcome, Admitted)
                 state = outcome.state
             self._budget = state
-            if self._first_debit is None:
-                self._first_debit = _tick()
+            quotas.RECORD.answered(self._table, self.name)
             self._entries.append(Entry(len(self._entries), what, costs, "paid"))
             return len(self._entries) - 1
 
-    def _refusal(self, what: str, costs: tuple[Request, ...]) -> Refused:
+    def _refusal(self, what: str, costs: tuple[Request, ...], prices: Sequence[Cost]) -> Refused:
         """In terms of the whole, where several costs are spent together."""
-        prices = [self._budget.price(cost) for cost in costs]
         whole, left = reduce(Cost.plus, prices), self._budget.remaining()
         return Refused(costs, f"{what} costs {whole} in {len(costs)} parts, and there is {left}", left)
 
@@ -213,26 +210,36 @@ class Session:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"Session({self.name!r}, {self.table.name!r}, {self.budget})"
+        try:
+            state = str(self.budget)
+        except CannotBeShared:
+            state = "of another process"
+        return f"Session({self.name!r}, {self._table.name!r}, {state})"
 
 
-class CommittedPlan:
+class CommittedPlan(Live):
     """A batch whose parameters were fixed before its first answer; each question is answered once, in any order."""
 
     def __init__(self, session: Session, questions: tuple[Question, ...], bound: Bound) -> None:
-        self.questions, self.bound = questions, bound
-        self._session = session
-        self._locks = [threading.Lock() for _ in questions]
+        super().__init__(session.table, f"a committed plan of {len(questions)} questions")
+        self.bound = bound
+        self._questions = questions
+        self._turns = [Turn(str(question)) for question in questions]
         self._answers: list[Answer | None] = [None] * len(questions)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What is answered."""
+        return self._questions
 
     def answer(self, index: int) -> Answer:
         """The answer to a question; the same one when asked again."""
         if not 0 <= index < len(self.questions):
             raise InvalidInput("index", index, f"must lie between 0 and {len(self.questions) - 1}")
-        with self._locks[index]:
+        with self._turns[index]:
             found = self._answers[index]
             if found is None:
-                found = self._answers[index] = answer(self.questions[index], self._session.table)
+                found = self._answers[index] = answer(self.questions[index], self.table)
             return found
 
     def answers(self) -> tuple[Answer, ...]:
@@ -248,22 +255,21 @@ def open_sessions(table: Table, quotas: Mapping[str, Filter]) -> dict[str, Sessi
 def concurrent(sessions: Iterable[Session], *, delta: Number | None = None, epsilon: Number | None = None) -> Bound:
     """The total of sessions with fixed quotas, however they are interleaved and whoever colludes (Lyu22-1, Lyu22-2).
 
-    It holds if all quotas were fixed before the first answer of any session; otherwise it is refused.
+    It holds if all quotas were fixed before the first answer, listed or not, about people who may be the same, and if
+    all sessions protect the same: otherwise it is refused.
     """
     known = list(sessions)
     if not known or any(not isinstance(session, Session) for session in known):
         raise InvalidInput("sessions", known, "must be sessions, at least one")
-    last = max(known, key=lambda session: session._opened)
     for session in known:
-        first = session._first_debit
-        if first is not None and first < last._opened:
+        quotas.check_unit((known[0].name, known[0].table), (session.name, session.table))
+        if session._followed is not None:
             raise HypothesisNotMet(
                 "Lyu22-1",
-                f"{last.name!r} was opened after {session.name!r} had answered, so its quota may depend on answers; "
-                "open all sessions first, or delegate from one session",
+                f"{session.name!r} was opened after {session._followed}, so its quota may depend on answers; open all "
+                "sessions before the first answer, or delegate from one session; if the two are about different "
+                "people, name these: Table(..., population=...)",
             )
-    if len({session.table.neighbours for session in known}) > 1:
-        raise HypothesisNotMet("Lyu22-1", "these sessions do not agree on who is a neighbour: add-remove or replace")
     totals = [session.quota.total for session in known]
     proof = "Lyu22-1" if all(isinstance(total, ApproxDP) for total in totals) else "Lyu22-2"
     bound = compose(totals, delta=delta, epsilon=epsilon)

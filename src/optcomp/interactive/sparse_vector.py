@@ -25,7 +25,6 @@ chances of one event under noise shifted by at most 2Δ (Δ if monotone).  Quest
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,7 +34,8 @@ from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed
 from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
-from optcomp.interactive.noise import with_gaussian, with_laplace
+from optcomp.interactive.live import Running
+from optcomp.interactive.noise import MOST_VALUE, with_gaussian, with_laplace
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.accuracy import Noise, checked_confidence, noise_reach
@@ -47,6 +47,15 @@ from optcomp.statistics.table import Table
 
 _MOST = 10**6
 _BITS = 96
+
+
+def comparable(value: Number, argument: str, times: int = 1) -> Exact:
+    """A number that noisy integers, so many times as large, can be compared with."""
+    number = exact(value, argument)
+    most = MOST_VALUE // times
+    if not -most <= number <= most:
+        raise InvalidInput(argument, value, f"must lie within {float(most):.3g} of zero")
+    return number
 
 
 def best_split(positives: int, *, monotone: bool) -> Fraction:
@@ -82,7 +91,7 @@ class SparseVector:
         refresh: bool = False,
         share: Number | None = None,
     ) -> None:
-        object.__setattr__(self, "threshold", exact(threshold, "threshold"))
+        object.__setattr__(self, "threshold", comparable(threshold, "threshold"))
         object.__setattr__(self, "epsilon", PureDP(epsilon).epsilon)
         if not self.epsilon > 0:
             raise InvalidInput("epsilon", epsilon, "must be positive")
@@ -163,7 +172,7 @@ class GaussianSparseVector:
         sensitivity: int = 1,
         monotone: bool = False,
     ) -> None:
-        object.__setattr__(self, "threshold", exact(threshold, "threshold"))
+        object.__setattr__(self, "threshold", comparable(threshold, "threshold"))
         for name, value in (("sigma_threshold", sigma_threshold), ("sigma_questions", sigma_questions)):
             sigma = float(exact(value, name))
             if not 0.01 <= sigma <= 1e12:
@@ -218,15 +227,25 @@ class GaussianSparseVector:
         return f"Gaussian sparse vector, threshold {float(self.threshold):g}, {self.positives} positive"
 
 
-class SparseVectorRun:
+class SparseVectorRun(Running[SparseVector | GaussianSparseVector]):
     """A sparse vector at work; safe from any thread."""
 
     def __init__(self, spec: SparseVector | GaussianSparseVector, table: Table) -> None:
-        self.spec, self.table = spec, table
-        self._lock = threading.Lock()
+        super().__init__(spec, table)
         self._threshold = spec.draw_threshold()
-        self.positives_left = spec.positives
-        self.asked = 0
+        self._positives_left, self._asked = spec.positives, 0
+
+    @property
+    def positives_left(self) -> int:
+        """How many positive answers it can still give."""
+        self._lock.check()
+        return self._positives_left
+
+    @property
+    def asked(self) -> int:
+        """How many questions were answered."""
+        self._lock.check()
+        return self._asked
 
     def ask(self, statistic: Statistic) -> bool:
         """Whether the statistic lies above the threshold, about."""
@@ -243,11 +262,11 @@ class SparseVectorRun:
             return self._above(value)
 
     def _above(self, value: int) -> bool:
-        self.asked += 1
+        self._asked += 1
         if self.spec.draw(value) < self._threshold:
             return False
-        self.positives_left -= 1
-        if self.spec.refresh and self.positives_left:
+        self._positives_left -= 1
+        if self.spec.refresh and self._positives_left:
             self._threshold = self.spec.draw_threshold()
         return True
 

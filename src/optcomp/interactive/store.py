@@ -26,7 +26,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from optcomp.errors import OptcompError
+from optcomp.checker import from_json
+from optcomp.errors import InvalidInput, OptcompError
 
 FORMAT, PRIVATE = "optcomp-release", "optcomp-release-private"
 _CHUNK = 1 << 20
@@ -116,8 +117,11 @@ class Store:
         if not text.strip():
             return {"status": "started"}
         try:
-            view = json.loads(text)
-        except ValueError:
+            view = from_json(text)
+        except InvalidInput as twice:
+            reason = f"is no release as it was written: {twice.argument!r} is given twice; nothing was spent"
+            raise NotReleased(self.path, reason) from None
+        except (ValueError, RecursionError):
             view = None
         if not isinstance(view, dict) or view.get("format") != FORMAT:
             raise NotReleased(self.path, "is not a release, and will not be overwritten; nothing was spent")
@@ -132,8 +136,11 @@ class Store:
 
     def _secret(self) -> tuple[bytes, str]:
         try:
-            view = json.loads(self.private.read_text(encoding="utf8"))
+            view: Any = from_json(self.private.read_text(encoding="utf8"))
             return bytes.fromhex(view["key"]), str(view["data_sha256"])
+        except InvalidInput as twice:
+            reason = f"{self.private.name} gives {twice.argument!r} twice; nothing was spent"
+            raise NotReleased(self.path, reason) from None
         except (OSError, ValueError, KeyError, TypeError):
             reason = f"without {self.private.name} it cannot be told whether it is of the same data; nothing was spent"
             raise NotReleased(self.path, reason) from None

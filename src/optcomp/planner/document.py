@@ -15,10 +15,11 @@ Every entry is known or refused; an error names the place in the document.  Noth
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -110,13 +111,21 @@ class Document:
     reserve: Fraction
     objective: Objective
     wishes: tuple[Wish, ...]
-    source: Mapping[str, Any]
-    """The document itself."""
+    _source: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The document itself: a copy, for what was read stays as it was read."""
+        return copy.deepcopy(dict(self._source))
 
 
-def read_file(path: Path) -> Document:
+def read_file(path: str | Path) -> Document:
     """A plan from a YAML or JSON file."""
-    return read(load(path))
+    if not isinstance(path, str | Path):
+        raise InvalidInput(
+            "path", type(path).__name__, "must be the path of a YAML or JSON file; `read` takes the rest"
+        )
+    return read(load(Path(path)))
 
 
 def read(document: object) -> Document:
@@ -156,7 +165,16 @@ def read(document: object) -> Document:
     )
     assert isinstance(document, Mapping)
     return Document(
-        table, rows, public, population, budget, confidence, reserve, cast(Objective, objective), found, document
+        table,
+        rows,
+        public,
+        population,
+        budget,
+        confidence,
+        reserve,
+        cast(Objective, objective),
+        found,
+        copy.deepcopy(document),
     )
 
 
@@ -188,7 +206,7 @@ def at(place: str, **renamed: str) -> Iterator[None]:
         inside = error.argument.startswith(f"{place}.")
         argument = error.argument if inside else f"{place}.{renamed.get(error.argument, error.argument)}"
         value = float(error.value) if isinstance(error.value, Fraction) else error.value
-        raise InvalidInput(argument, value, _problem(error)) from None
+        raise InvalidInput(argument, value, error.problem) from None
 
 
 class Entries:
@@ -359,10 +377,6 @@ def _type(domain: Domain) -> str:
         return "int64" if isinstance(domain, Integers) else "float64"
     first = domain.values[0]
     return "string" if isinstance(first, str) else "boolean" if isinstance(first, bool) else "int64"
-
-
-def _problem(error: InvalidInput) -> str:
-    return str(error).removeprefix(f"{error.argument}: ").removesuffix(f", got {error.value!r}")
 
 
 def _where(entries: Entries) -> str | None:

@@ -186,8 +186,7 @@ def _value(text: str, option: str) -> Any:
     try:
         return parsed(text, option)
     except InvalidInput as error:
-        problem = str(error).removeprefix(f"{error.argument}: ").removesuffix(f", got {error.value!r}")
-        raise InvalidInput(option, text, f"cannot be read ({problem})") from None
+        raise InvalidInput(option, text, f"cannot be read ({error.problem})") from None
 
 
 def _keys(document: Plain, path: str) -> list[str]:

@@ -18,6 +18,7 @@ import ibis.expr.types as ir
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
+from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.statistic import Amounts, Interval, Part, Statistic, checked_columns
 from optcomp.statistics.statistic import Integers as Whole
 from optcomp.statistics.table import Declared, Table
@@ -84,9 +85,12 @@ def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
 
 
 def _listed(edges: Edges | None) -> tuple[Number, ...] | None:
-    if edges is not None and not isinstance(edges, Iterable):
+    """A copy, in numbers that never change: whoever gave the edges may change them."""
+    if edges is None:
+        return None
+    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
         raise InvalidInput("edges", edges, "must be a list of numbers")
-    return None if edges is None else tuple(edges)
+    return tuple(edge if isinstance(edge, Number) else exact(edge, "edges") for edge in edges)
 
 
 def _ascend(edges: tuple[Exact, ...]) -> bool:
@@ -218,21 +222,20 @@ class Contingency(Counts):
     """How many rows fall into each combination of cells of several columns; numbers need edges, or few values."""
 
     columns: tuple[str, ...]
-    edges: Mapping[str, Edges] = field(default_factory=dict)
+    edges: Mapping[str, Edges | None] = field(default_factory=dict)
     where: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", checked_columns(self.columns))
-        object.__setattr__(self, "edges", {name: _listed(edges) for name, edges in self.edges.items()})
+        if not isinstance(self.edges, Mapping):
+            raise InvalidInput("edges", self.edges, "must map names of columns to lists of numbers")
+        object.__setattr__(self, "edges", Fixed({name: _listed(edges) for name, edges in self.edges.items()}))
         unknown = set(self.edges) - set(self.columns)
         if unknown:
             raise InvalidInput("edges", sorted(unknown), "belong to no column of the table of counts")
 
     def _axes(self, table: Declared) -> dict[str, Axis]:
         return {name: axis(table.domain(name, Domain), self.edges.get(name)) for name in self.columns}
-
-    def __hash__(self) -> int:
-        return hash((self.columns, tuple(self.edges), self.where))
 
 
 @dataclass(frozen=True)

@@ -178,6 +178,8 @@ class Categories(Domain):
             raise InvalidInput("values", found, "must be text in UTF-8, or integers of 63 bits")
         if len(set(found)) < len(found):
             raise InvalidInput("values", found, "must not repeat a category")
+        if not isinstance(other, str):
+            raise InvalidInput("other", other, "must be text")
         if other in found:
             raise InvalidInput("other", other, "must not be one of the categories")
         object.__setattr__(self, "values", found)

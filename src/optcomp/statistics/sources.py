@@ -10,10 +10,12 @@ from __future__ import annotations
 import csv
 import string
 import sys
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import ibis
 import ibis.expr.types as ir
@@ -35,7 +37,8 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
         _all_known(used, source.columns)
         backend = source.get_backend()
         if backend.name == "duckdb":
-            _distrust_statistics(backend)
+            with connection_lock(backend):
+                _distrust_statistics(backend)
         return backend, source, str(getattr(source.op(), "name", "table"))
     if isinstance(source, str | Path):
         path = Path(source)
@@ -51,6 +54,19 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
         raise InvalidInput("source", type(source).__name__, f"is not a table: {error}") from None
     _all_known(used, relation.columns)  # some names differ for people, and not for the engine
     return backend, relation, "table"
+
+
+_locks: WeakKeyDictionary[Any, threading.Lock] = WeakKeyDictionary()
+_locking = threading.Lock()
+
+
+def connection_lock(backend: Any) -> threading.Lock:
+    """The lock of a connection, the same for all tables on it: an engine takes one query at a time from it."""
+    with _locking:
+        try:
+            return _locks.setdefault(getattr(backend, "con", backend), threading.Lock())
+        except TypeError:  # a connection that cannot be referred to: of this backend, then
+            return _locks.setdefault(backend, threading.Lock())
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ import ibis.expr.types as ir
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import whole
 from optcomp.statistics.domains import Domain, Numbers
+from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.predicates import columns_of, condition
-from optcomp.statistics.sources import opened
+from optcomp.statistics.sources import connection_lock, opened
 
 Neighbours = Literal["add-remove", "replace"]
 Key = Callable[[ir.Value], ir.Value]
@@ -59,13 +60,22 @@ class Contribution:
         return self.rows * (top - bottom if self.replace else max(top, -bottom))
 
 
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Declared:
-    """What is declared about a table: all that sensitivities and accuracies depend on, and no data.
+    """What is declared about a table: all that sensitivities and accuracies depend on, and no data; it never changes.
 
     `columns` declares the columns that may be used, `person` the column that says whose row it is; without it every row
     is a person of its own.  `rows_per_person` (and for histograms `groups_per_person`, `rows_per_group`) bound what a
-    person contributes.
+    person contributes.  `population` names the people whom the table is about: tables with different names are taken
+    to be about different people, and a table without one may be about anybody.
     """
+
+    columns: Fixed[Domain]
+    person: str | None
+    neighbours: Neighbours
+    name: str
+    population: str | None
+    contribution: Contribution
 
     def __init__(
         self,
@@ -77,6 +87,7 @@ class Declared:
         rows_per_group: int | None = None,
         neighbours: Neighbours = "add-remove",
         name: str = "table",
+        population: str | None = None,
     ) -> None:
         if neighbours not in get_args(Neighbours):
             raise InvalidInput("neighbours", neighbours, "must be 'add-remove' or 'replace'")
@@ -85,9 +96,30 @@ class Declared:
         each = rows if rows_per_group is None else whole(rows_per_group, "rows_per_group", 1, rows)
         if person is None and rows > 1:
             raise InvalidInput("rows_per_person", rows_per_person, "needs a column `person` that tells people apart")
-        self.columns = _declared(columns)
-        self.person, self.neighbours, self.name = person, neighbours, name
-        self.contribution = Contribution(rows, groups, each, neighbours == "replace")
+        for argument, value in (("person", person), ("population", population)):
+            if value is not None and not isinstance(value, str):
+                raise InvalidInput(argument, value, "must be a name")
+        object.__setattr__(self, "columns", _declared(columns))
+        object.__setattr__(self, "person", person)
+        object.__setattr__(self, "neighbours", neighbours)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "population", population)
+        object.__setattr__(self, "contribution", Contribution(rows, groups, each, neighbours == "replace"))
+
+    @property
+    def declared(self) -> Declared:
+        """The declarations by themselves, without any data."""
+        bounds = self.contribution
+        return Declared(
+            self.columns,
+            person=self.person,
+            rows_per_person=bounds.rows,
+            groups_per_person=bounds.groups,
+            rows_per_group=bounds.rows_per_group,
+            neighbours=self.neighbours,
+            name=self.name,
+            population=self.population,
+        )
 
     def domain(self, column: str, kind: type[Any]) -> Any:
         """The declared domain of a column, which must be of this kind."""
@@ -98,6 +130,10 @@ class Declared:
         if not isinstance(domain, kind):
             raise InvalidInput("column", column, f"must be declared as {kind.__name__}, and is {domain!r}")
         return domain
+
+    def __repr__(self) -> str:
+        whose = f"person={self.person!r}, rows_per_person={self.contribution.rows}" if self.person else "one row each"
+        return f"{type(self).__name__}({self.name!r}, {len(self.columns)} columns, {whose}, {self.neighbours})"
 
 
 class Table(Declared):
@@ -118,6 +154,7 @@ class Table(Declared):
         rows_per_group: int | None = None,
         neighbours: Neighbours = "add-remove",
         name: str | None = None,
+        population: str | None = None,
     ) -> None:
         super().__init__(
             columns,
@@ -126,14 +163,15 @@ class Table(Declared):
             groups_per_person=groups_per_person,
             rows_per_group=rows_per_group,
             neighbours=neighbours,
+            population=population,
         )
         used = dict.fromkeys((*self.columns, *([] if person is None else [person])))
         numbers = {column for column, domain in self.columns.items() if isinstance(domain, Numbers)}
         self._backend, self._relation, found = opened(source, list(used), numbers)
         self._own = not isinstance(source, ir.Table)
         self._spark = self._backend.name == "pyspark"
-        self.name = name or found
-        self._lock = threading.Lock()
+        object.__setattr__(self, "name", name or found)
+        self._lock, self._connection = threading.Lock(), connection_lock(self._backend)
         self._queries: dict[Hashable, Prepared] = {}
         for column, domain in self.columns.items():
             domain.clean(self._relation[column])  # refuses types that do not fit
@@ -179,17 +217,22 @@ class Table(Declared):
         return kept.mutate(optcomp_row=place).filter(lambda t: t.optcomp_row < bounds.rows)
 
     def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> Prepared:
-        """The query for a question, built once: building takes longer than many an answer."""
+        """The query for a question, built once: building takes longer than many an answer.
+
+        A question that could change between two answers is built anew each time.
+        """
+        lasting = _never_changes(question)
         with self._lock, suppress(TypeError):  # what cannot be hashed is hardly a question: building it will tell
-            known = self._queries.get(question)
+            known = self._queries.get(question) if lasting else None
             if known is not None:
                 return known
         expression = build(self)
         known = str(self._backend.compile(expression)) if self._own or self._spark else expression
-        with self._lock:
-            if len(self._queries) >= _MOST_QUERIES:
-                self._queries.clear()
-            self._queries[question] = known
+        if lasting:
+            with self._lock:
+                if len(self._queries) >= _MOST_QUERIES:
+                    self._queries.clear()
+                self._queries[question] = known
         return known
 
     def run(self, query: Prepared) -> list[tuple[Any, ...]]:
@@ -198,16 +241,18 @@ class Table(Declared):
             return [tuple(row) for row in self._backend.raw_sql(query).collect()]
         if isinstance(query, str):  # a cursor for each query: threads do not wait for each other
             return list(self._backend.con.cursor().execute(query).fetchall())
-        with self._lock:
+        with self._connection:
             found = self._backend.to_pyarrow(query)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True)) if found.num_columns else []
 
-    def __repr__(self) -> str:
-        whose = f"person={self.person!r}, rows_per_person={self.contribution.rows}" if self.person else "one row each"
-        return f"Table({self.name!r}, {len(self.columns)} columns, {whose}, {self.neighbours})"
+
+def _never_changes(question: Hashable) -> bool:
+    """A frozen data class; what it holds can be hashed, or it could not be looked up."""
+    parameters = getattr(type(question), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
 
 
-def _declared(columns: Mapping[str, Domain]) -> dict[str, Domain]:
+def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
     if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
         raise InvalidInput("columns", columns, "must map names to Integers, Reals or Categories")
-    return dict(columns)
+    return Fixed(columns)

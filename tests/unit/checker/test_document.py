@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from optcomp.checker import check, digest
+from optcomp.checker import check, digest, from_json
 from optcomp.checker.document import MOST_INLINE, Group, Mismatch, read
 from optcomp.errors import InvalidInput
 from tests.oracles.truth import Mechanism
@@ -104,3 +105,15 @@ def test_supplied_mechanisms_must_be_the_listed_ones() -> None:
 def test_count_must_agree() -> None:
     verdict = check(GOOD | {"count": 6})
     assert (verdict.status, verdict.reason) == ("mismatch", "count: 6 is not the number of mechanisms, 5")
+
+
+def test_a_text_says_nothing_twice() -> None:
+    """Others may believe the first of two; Python believes the last."""
+    text = json.dumps(GOOD)
+    assert from_json(text) == json.loads(text)
+    for twice, key in ((f'{{"lower": 2.4, {text[1:]}', "lower"), (text[:-1] + ', "x": [{"a": 1, "a": 1}]}', "a")):
+        json.loads(twice)
+        with pytest.raises(InvalidInput, match=f"^{key}: is given twice, first as"):
+            from_json(twice)
+    with pytest.raises(json.JSONDecodeError):
+        from_json(text[:-1])

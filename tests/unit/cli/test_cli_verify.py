@@ -108,3 +108,13 @@ def test_bad_calls(arguments: str, reason: str) -> None:
     result = CliRunner().invoke(app, ["verify", *shlex.split(arguments)], input="{}")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"optcomp: {reason}\n"
+
+
+def test_a_certificate_says_nothing_twice(tmp_path: Path) -> None:
+    """The claim that is proved must be the claim that other readers see."""
+    good = json.dumps(TRUE)
+    assert verify(tmp_path, good).exit_code == 0
+    for key, value in (("upper", "0.5"), ("lower", "1.2"), ("format", "1")):
+        result = verify(tmp_path, good.replace(f'"{key}": ', f'"{key}": {value}, "{key}": ', 1))
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"'{key}' is given twice" in result.stderr

@@ -9,11 +9,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optcomp import ApproxDP, InvalidGuarantee, InvalidInput, PureDP
+from optcomp import ApproxDP, Composer, InvalidGuarantee, InvalidInput, PureDP, compare, compose
 from optcomp.composition.columns import plain_columns, plain_counts
 from optcomp.composition.reading import MOST_COPIES, read_item, read_parts
 from optcomp.theorems.parts import Parts
@@ -187,3 +189,44 @@ def test_repeated_objects_cost_one_look() -> None:
 
     assert read_parts([Shy()] * 1000).coins == ((0.1, 1000),)
     assert Shy.looks <= 2
+
+
+FRAME = pd.DataFrame({"epsilon": [0.1, 0.25, 0.1], "delta": [0.0, 1e-9, 0.0]})
+
+
+@pytest.mark.parametrize(
+    ("series", "tenth"),
+    [
+        (FRAME["epsilon"], 0.1),
+        (FRAME["epsilon"].astype("Float64"), 0.1),
+        (pd.Index(FRAME["epsilon"]), 0.1),
+        (pd.Series([Decimal("0.1"), Fraction(1, 4), "0.1"], dtype=object), Fraction(1, 10)),
+        (pa.array([0.1, 0.25, 0.1]), 0.1),
+        (pa.chunked_array([[0.1], [0.25, 0.1]]), 0.1),
+        (pa.array([Decimal("0.10"), Decimal("0.25"), Decimal("0.10")]), Fraction(1, 10)),
+    ],
+    ids=range(7),
+)
+def test_a_series_is_an_array(series: object, tenth: float | Fraction) -> None:
+    assert read_parts(series) == read_parts([tenth, 0.25, tenth])
+
+
+def test_whole_numbers_in_a_series() -> None:
+    assert read_parts(pd.Series([1, 2])) == read_parts([1, 2])
+    assert read_parts(FRAME[["epsilon", "delta"]].to_numpy()) == read_parts([(0.1, 0.0), (0.25, 1e-9), (0.1, 0.0)])
+
+
+@pytest.mark.parametrize(
+    "series", [pd.Series([0.1, None]), pa.array([0.1, None]), pd.Series([0.1, -1.0])], ids=range(3)
+)
+def test_what_is_wrong_in_a_series_is_named_by_its_place(series: object) -> None:
+    with pytest.raises(InvalidInput, match=r"parts\[1\]"):
+        read_parts(series)
+
+
+@pytest.mark.parametrize("frame", [FRAME, pd.DataFrame({"0.1": [5.0]}), pd.DataFrame(), pa.table({"epsilon": [0.1]})])
+def test_a_data_frame_is_no_list_of_its_names(frame: object) -> None:
+    """A column named 0.1 was taken for a mechanism."""
+    for ask in (lambda: compose(frame, delta=0), lambda: compare(frame, delta=0.1), lambda: Composer(frame)):  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match="parts: must not be a data frame: give its columns"):
+            ask()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from math import inf
@@ -594,3 +595,53 @@ class Life(RuleBasedStateMachine):
 
 TestLife = Life.TestCase
 TestLife.settings = settings(max_examples=40, stateful_step_count=25)
+
+
+LONG, SMALL = Fraction(10**5000 + 1, 10**5000), Fraction(1, 10**200_000)
+
+
+@ALL
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *(LONG, SMALL, -LONG, (LONG, SMALL), ("1/9", 1 - SMALL), oc.PureDP(LONG / 9), oc.ZCDP(LONG), oc.Gaussian(LONG)),
+        *(oc.RenyiDP({2: LONG, 8: LONG}), oc.RenyiDP(LONG, LONG), oc.TCDP(LONG, 1 + LONG)),
+    ],
+    ids=range(11),
+)
+def test_numbers_of_thousands_of_digits_are_counted_or_refused_in_words(kind: str, request_: Any) -> None:
+    """Whatever is said about them, it is said: outcomes, refusals, what is left, and documents."""
+    state: Filter = MAKERS[kind]()
+    for say in (state.admit, state.remaining):
+        found: Any = "refused in words"
+        with suppress(InvalidInput, HypothesisNotMet):
+            found = say(request_)
+        assert repr(found)
+        assert str(found)
+        if isinstance(found, Refused):
+            assert len(found.reason) < 400
+        if isinstance(found, Admitted):
+            assert restore(json.dumps(found.state.document())) == found.state
+
+
+def test_short_numbers_are_the_same_however_long_the_fraction() -> None:
+    assert (short_up(SMALL), short_down(SMALL)) == ("1e-200000", "1e-200000")
+    assert (short_up(LONG), short_down(2 - LONG), short_down(1 - SMALL)) == ("1", "1", "1")
+    assert (short_up(Fraction(1, 3)), short_down(Fraction(1, 3))) == ("0.333334", "0.333333")
+    assert (short_up(Fraction(999_999_5, 10**7)), short_down(Fraction(999_999_5, 10**7))) == ("1", "0.999999")
+
+
+@ALL
+def test_a_saved_text_says_nothing_twice(kind: str) -> None:
+    state, _ = spend(MAKERS[kind](), "0.01", 3)
+    text = json.dumps(state.document())
+    assert restore(text) == state
+    with pytest.raises(InvalidInput, match=r"^admitted: is given twice, first as 0"):
+        restore(text.replace('"admitted"', '"admitted": 0, "admitted"'))
+    for bad, why in (
+        ("{", "is not JSON"),
+        ("[" * 100_000, "that can be read"),
+        ('"x"', "must be an object"),
+    ):
+        with pytest.raises(InvalidInput, match=why):
+            restore(bad)

@@ -155,3 +155,11 @@ def test_bad_documents(place: tuple[str, ...], value: object) -> None:
     inner[place[-1]] = value
     with pytest.raises(InvalidInput):
         Odometer.restore(document)
+
+
+def test_a_saved_text_says_nothing_twice() -> None:
+    odometer = Odometer("0.01").record("0.1")
+    text = json.dumps(odometer.document())
+    assert Odometer.restore(text) == odometer
+    with pytest.raises(InvalidInput, match=r"^recorded: is given twice, first as 0"):
+        Odometer.restore(text.replace('"recorded"', '"recorded": 0, "recorded"'))

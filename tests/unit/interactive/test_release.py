@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -550,3 +551,36 @@ def test_documents_are_not_changed(data: Path, out: Path) -> None:
     before = copy.deepcopy(source)
     release_plan(read(source), data, out)
     assert source == before
+
+
+def test_a_stored_release_says_nothing_twice(data: Path, out: Path) -> None:
+    release_plan(document(), data, out)
+    whole, secret = out.read_text(encoding="utf8"), out.with_name("plan.release.private.json")
+    out.write_text(whole.replace('"status"', '"status": "done", "status"', 1), encoding="utf8")
+    with pytest.raises(NotReleased, match="'status' is given twice; nothing was spent"):
+        release_plan(document(), data, out)
+    out.write_text(whole, encoding="utf8")
+    kept = secret.read_text(encoding="utf8")
+    secret.write_text(kept.replace('"key"', '"key": "00", "key"', 1), encoding="utf8")
+    with pytest.raises(NotReleased, match="gives 'key' twice; nothing was spent"):
+        release_plan(document(), data, out)
+    secret.write_text(kept, encoding="utf8")
+    assert not release_plan(document(), data, out)[1]
+
+
+def test_paths_may_be_text_and_nothing_else(data: Path, out: Path) -> None:
+    frame = pd.DataFrame({"age": [1], "region": ["north"]})
+    wrong: list[tuple[Any, Any, Any, str]] = [
+        (document(), frame, out, "data: must be the path of a file: a release is bound .*'DataFrame'"),
+        (document(), None, out, "data: must be the path of a file.*'NoneType'"),
+        (document(), data, 3, "out: must be the path of a file, got 'int'"),
+        ("plan.yaml", data, out, "document: must be a plan as planner.read or read_file gives it, got 'str'"),
+        (small(budget=PAIR), data, out, "document: must be a plan.*'dict'"),
+    ]
+    for plan, about, target, why in wrong:
+        with pytest.raises(InvalidInput, match=why):
+            release_plan(plan, about, target)
+    assert not out.exists()
+    view, fresh = release_plan(document(), str(data), str(out))
+    assert fresh
+    assert release_plan(document(), data, out) == (json.loads(json.dumps(view)), False)

@@ -11,7 +11,14 @@ import pytest
 from flint import arb
 
 from optcomp import HypothesisNotMet, InvalidInput, MechanismClosed, MechanismFailed, PureDP
-from optcomp.interactive import GaussianSparseVector, Session, SparseVector, SumFilter
+from optcomp.interactive import (
+    GaussianSparseVector,
+    GuessAndCheck,
+    PrivateMultiplicativeWeights,
+    Session,
+    SparseVector,
+    SumFilter,
+)
 from optcomp.statistics import Count, Integers, Mean, Reals, Sum, Table
 from tests.oracles.thresholds import NO_TABLE, sparse_courses
 
@@ -187,3 +194,17 @@ def test_from_many_threads_no_more_than_the_positives(refresh: bool) -> None:
     for thread in threads:
         thread.join()
     assert (len(found), sum(found), len(refused)) == (37, 37, 43)
+
+
+@pytest.mark.parametrize("far", [2**62 + 1, -(10**400), 10**200_000, "1e4000"], ids=range(4))
+def test_thresholds_that_no_noisy_integer_can_reach(far: int | str) -> None:
+    """They could not even be shown."""
+    with pytest.raises(InvalidInput, match=r"threshold: must lie within 4.61e\+18 of zero"):
+        SparseVector(far, epsilon=1)
+    with pytest.raises(InvalidInput, match="threshold"):
+        GaussianSparseVector(far, sigma_threshold=1, sigma_questions=1, questions=1)
+    with pytest.raises(InvalidInput, match="tolerance"):
+        GuessAndCheck(far, epsilon=1, corrections=1)
+    with pytest.raises(InvalidInput, match=r"tolerance: must lie within 1.13e\+15"):
+        PrivateMultiplicativeWeights(["age"], tolerance=far, epsilon=1, corrections=1)
+    assert "4.61169e+18" in str(SparseVector(2**62, epsilon=1))

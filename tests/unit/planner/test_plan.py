@@ -241,3 +241,15 @@ def test_gaussian_noise_is_held_by_its_rho() -> None:
         assert (line.mechanism, line.spending.budget, line.held) == ("gaussian", Fraction(2, 1000), True)
         assert plan.naive == {}
         assert plan.fits
+
+
+def test_a_plan_stays_as_it_was_read() -> None:
+    """What a release records of its plan is what was read, and not what somebody made of it afterwards."""
+    source = small(budget={"epsilon": 1})
+    document = read(source)
+    source["budget"]["epsilon"] = 9
+    source["columns"].clear()
+    document.source["statistics"].clear()
+    assert document.source == small(budget={"epsilon": 1})
+    assert document.table.columns
+    assert make_plan(document).inside == ApproxDP(1, 0)

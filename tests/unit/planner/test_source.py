@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optcomp import InvalidInput
+from optcomp.planner import read_file
 from optcomp.planner.source import MOST_VALUES, dumped, load, parsed
 from tests.plans import every_kind, example, small
 
@@ -155,3 +156,13 @@ def test_files(tmp_path: Path) -> None:
     for name, problem in (("none", r"No such file"), ("latin", "is not text in UTF-8"), (".", "directory")):
         with pytest.raises(InvalidInput, match=problem):
             load(tmp_path / name)
+
+
+def test_a_path_may_be_text(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text(dumped(small(), as_json=True))
+    assert read_file(str(tmp_path / "p.json")).wishes == read_file(tmp_path / "p.json").wishes
+    for wrong in (small(), None, 3, b"p.yaml"):
+        with pytest.raises(InvalidInput, match=f"path: must be the path of a YAML or .*{type(wrong).__name__}"):
+            read_file(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_file("p.yaml")

@@ -13,6 +13,7 @@ import pytest
 
 from optcomp.statistics import Categories, Count, Histogram, Integers, Mean, Median, Reals, Sum, Table, Variance
 from tests.unit.statistics import engines
+from tests.unit.statistics.test_connections import take_turns
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,12 @@ def test_postgres_gives_the_same_integers_and_never_raises(server: Any) -> None:
     decimals_of_any_size_are_numbers(server)
     texts_that_are_no_numbers_are_missing(server)
     large_integers_next_to_nulls_stay_exact(server)
+    tables_on_one_connection_take_turns(server)
+
+
+def tables_on_one_connection_take_turns(server: Any) -> None:
+    relation = filled(server, "crowd", "x bigint", [(i,) for i in range(100)])
+    take_turns([Table(relation, {"x": Integers(0, 50 + i)}) for i in range(4)])
 
 
 def decimals_of_any_size_are_numbers(server: Any) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar
 
-from optcomp.errors import BudgetExceeded, HypothesisNotMet
+from optcomp.errors import BudgetExceeded, HypothesisNotMet, written
 from optcomp.guarantees.approximate import ApproxDP
 from optcomp.guarantees.notions import ZCDP, ApproxZCDP, RenyiDP
 from optcomp.interactive.filters.cost import SYMBOLS, Cost, short_down, short_up
@@ -31,8 +31,15 @@ F = TypeVar("F", bound="Filter")
 _SLIGHTLY, _TINY, _ENDLESS = Fraction(1, 10**9), Fraction(1, 10**300), Fraction(10**600)
 
 
-@dataclass(frozen=True)
-class Remaining:
+class _Written:
+    """A value that can be shown whatever numbers are in it."""
+
+    def __repr__(self) -> str:
+        return written(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Remaining(_Written):
     """What is left of a budget: exact amounts, and in words."""
 
     amounts: Mapping[str, tuple[Fraction, Fraction]] = field(hash=False)
@@ -62,8 +69,8 @@ def _left_of(name: str, rest: Fraction, whole: Fraction) -> str:
     return f"{SYMBOLS[name]} {short_down(rest)} of {short_down(whole)} left"
 
 
-@dataclass(frozen=True)
-class Admitted(Generic[F]):
+@dataclass(frozen=True, repr=False)
+class Admitted(_Written, Generic[F]):
     """Yes: run the mechanism, and go on with `state`."""
 
     state: F
@@ -71,8 +78,8 @@ class Admitted(Generic[F]):
     cost: Cost
 
 
-@dataclass(frozen=True)
-class Refused:
+@dataclass(frozen=True, repr=False)
+class Refused(_Written):
     """No: nothing was spent, and the filter is as it was."""
 
     request: object
@@ -120,7 +127,7 @@ class Filter(ABC):
 
     @abstractmethod
     def price(self, request: Request) -> Cost:
-        """What a request would cost; HypothesisNotMet if the filter cannot account for it."""
+        """What a request would cost, however much is spent; HypothesisNotMet if the filter cannot account for it."""
 
     @abstractmethod
     def parameters(self) -> dict[str, str]:
@@ -129,11 +136,14 @@ class Filter(ABC):
     def admit(self: F, request: Request) -> Admitted[F] | Refused:
         """Whether the request fits into what is left; the filter itself does not change."""
         known = read_request(request)
-        cost = self.price(known)  # type: ignore[arg-type]
+        return self.charge(known, self.price(known))  # type: ignore[arg-type]
+
+    def charge(self: F, request: object, cost: Cost) -> Admitted[F] | Refused:
+        """The same for a request whose price is known: it is not looked into."""
         after = self.spent.plus(cost)
         if self.fits(after):
-            return Admitted(self._moved(after, self.admitted + 1), known, cost)
-        return Refused(known, self._reason(known, cost, after), self.remaining())
+            return Admitted(self._moved(after, self.admitted + 1), request, cost)
+        return Refused(request, self._reason(request, cost, after), self.remaining())
 
     def fits(self, sums: Cost) -> bool:
         """Whether these sums are within the budget."""

@@ -7,8 +7,9 @@ budget's state cannot be made to grow without end.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput
@@ -89,7 +90,12 @@ def _short(value: Fraction, digits: int, rounding: str) -> str:
 
 
 def _rounded(value: Fraction, digits: int, rounding: str) -> Decimal:
+    """By whole numbers first: decimals of as many digits as a fraction may have take seconds."""
+    power = 0 if not value else math.floor(math.log10(abs(value.numerator)) - math.log10(value.denominator))
+    scaled = value * Fraction(10) ** (digits + 1 - power)  # two digits more than are shown, or three
+    near = math.floor(scaled)
     with localcontext() as context:
         context.prec, context.rounding = digits, rounding
-        context.Emin, context.Emax = -999_999, 999_999
-        return (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+        context.Emin, context.Emax = MIN_EMIN, MAX_EMAX
+        several = Decimal(10 * near + (scaled != near))  # a last digit says whether anything follows
+        return context.plus(several).scaleb(power - digits - 2).normalize()

@@ -6,14 +6,17 @@ change of the software can make a budget larger.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from optcomp.checker import from_json
 from optcomp.errors import InvalidInput
 from optcomp.interactive.filters.admission import Filter
 from optcomp.interactive.filters.cost import Cost
 from optcomp.interactive.filters.kinds import AdaptiveFilter, BestFilter, RenyiFilter, SumFilter, ZCDPFilter
 
+_SHOWN = 60
 _MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {
     maker.kind: (maker, names)
     for maker, names in (
@@ -27,8 +30,8 @@ _MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {
 
 
 def restore(document: object) -> Filter:
-    """The filter that wrote this document."""
-    entries = mapping(document, "document", ("format", "version", "kind", "parameters", "spent", "admitted"))
+    """The filter that wrote this document, or its JSON text; a text that gives a key twice is refused."""
+    entries = mapping(loaded(document), "document", ("format", "version", "kind", "parameters", "spent", "admitted"))
     header(entries, "optcomp-filter")
     kind = entries["kind"]
     if not isinstance(kind, str) or kind not in _MAKERS:
@@ -58,6 +61,20 @@ def _spent(made: Filter, written: object, cap: Fraction | None) -> Cost:
     if not made.fits(sums):
         raise InvalidInput("spent", written, "is more than the budget")
     return sums
+
+
+def loaded(document: object) -> object:
+    """A document, read from its JSON text if that is given."""
+    if not isinstance(document, str):
+        return document
+    try:
+        return from_json(document)
+    except json.JSONDecodeError as error:
+        raise InvalidInput("document", document[:_SHOWN], f"is not JSON: {error.msg}, line {error.lineno}") from None
+    except InvalidInput:
+        raise
+    except (ValueError, RecursionError):
+        raise InvalidInput("document", document[:_SHOWN], "is not JSON that can be read") from None
 
 
 def mapping(value: object, argument: str, names: tuple[str, ...]) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from optcomp.composition.convert import convert
 from optcomp.composition.reading import Item, read_item
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, shown
 from optcomp.guarantees.approximate import ApproxDP, PureDP
 from optcomp.guarantees.choices import Exponential
 from optcomp.guarantees.mechanism import Mechanism
@@ -77,6 +77,9 @@ def _promised(request: RenyiDP | TCDP, order: float) -> Fraction | None:
 
 def _finite(curve: RenyiDP, order: float) -> list[Fraction]:
     """ε(α) rounded up, if it is finite."""
+    if curve.curve is not None:  # somebody's function: it runs before anything is locked
+        told = curve.curve(order)
+        curve = RenyiDP(lambda _: told)
     with precision(_BITS):
         value = max(float_up(curve.renyi(order)), 0.0)
     return [Fraction(value)] if math.isfinite(value) else []
@@ -122,6 +125,6 @@ def _named(value: object) -> str:
     if isinstance(value, int | float | Fraction):
         return short_up(Fraction(value))
     if not is_dataclass(value) or isinstance(value, type):
-        return repr(value)
+        return shown(value)
     entries = ((entry.name, getattr(value, entry.name)) for entry in fields(value))
     return f"{type(value).__name__}({', '.join(f'{name}={_named(entry)}' for name, entry in entries)})"
