@@ -68,7 +68,7 @@ def words(plan: Plan) -> list[Pair]:
         found.append(("left", "all statistics are held, and nothing uses the rest of the budget"))
     found.append(("confidence", _confidence(document.confidence)))
     if any(assumed(document, wish) for wish in document.wishes):
-        found.append(("error ± *", "rests on something that the plan does not say; told for each statistic"))
+        found.append(("starred", _STARRED))
     careful = cautions(plan)
     if careful:
         found.append(("careful", "; ".join(careful)))
@@ -82,6 +82,9 @@ SUGGESTIONS = (
     + ", ".join(f"{harm} (ε = {eps}, δ = {delta})" for harm, (eps, delta) in HARM.items())
     + "; nothing proves them right for your data"
 )
+
+
+_STARRED = "an error with a star rests on something that the plan does not say: see the note about the statistic"
 
 
 def _budget(budget: ApproxDP | ZCDP) -> str:

@@ -269,7 +269,7 @@ def test_a_page_marks_errors_that_rest_on_what_nobody_says() -> None:
     shown = page(facts(open_plan), growth(open_plan))
     assert "*</td>" in shown
     assert "if no cell of age is missing (else tell `present`)" in shown
-    assert "rests on something that the plan does not say" in shown
+    assert "an error with a star rests on something that the plan does not say" in shown
     told = page(facts(known), growth(known))
     assert "*</td>" not in told
     assert "rests on something" not in told
