@@ -38,9 +38,9 @@ def every_kind() -> Plain:
     return small(
         data={"rows": 1000, "person": "id", "rows_per_person": 3, "groups_per_person": 2, "rows_per_group": 2},
         columns={
-            "age": {"integers": [0, 99]},
+            "age": {"integers": [0, 99], "present": 1, "centre": "45.5", "spread": [10, "30"]},
             "region": {"categories": ["north", "south"], "other": "elsewhere"},
-            "income": {"reals": ["0", "1e5"], "unit": "0.01"},
+            "income": {"reals": ["0", "1e5"], "unit": "0.01", "present": 0.9, "centre": [20000, "5e4"]},
         },
         confidence="0.9",
         reserve="1/10",
@@ -48,12 +48,12 @@ def every_kind() -> Plain:
         statistics={
             "count": {"count": None, **own, "mechanism": "laplace", "size": 100},
             "sum": {"sum": "income", **own, "hold": True},
-            "mean": {"mean": "income", **own, "epsilon": "0.05"},
-            "variance": {"variance": "age", **own},
+            "mean": {"mean": "income", **own, "epsilon": "0.05", "present": "9/10", "centre": 30000},
+            "variance": {"variance": "age", **own, "centre": [30, 50], "spread": 20},
             "histogram": {"histogram": "age", **own, "bins": 7},
             "edges": {"histogram": "age", **own, "edges": [0, 50, 99]},
             "contingency": {"contingency": ["region", "age"], **own, "edges": {"age": [0, 18, "99"]}},
-            "cdf": {"cdf": "income", **own, "bins": 4},
+            "cdf": {"cdf": "income", **own, "bins": 4, "present": 1},
             "quantiles": {"quantiles": "age", **own, "probabilities": ["0.1", "1/2"], "candidates": 50},
             "median": {"median": "age", **own, "error": 5, "mechanism": "exponential"},
         },

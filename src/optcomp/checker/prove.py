@@ -82,7 +82,7 @@ def _width(instance: Instance, ends: Sequence[End]) -> float:
     if len(ends) < 2:
         return 0.0
     sketch, (first, second) = Sketch.of(instance), ends
-    if first.y == second.y and first.t < second.t * _FAR or first.y < second.y * Fraction(_FAR):
+    if (first.y == second.y and first.t < second.t * _FAR) or first.y < second.y * Fraction(_FAR):
         return 0.0
     y = float(first.y)
     c = contour(sketch, y)

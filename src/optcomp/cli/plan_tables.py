@@ -11,7 +11,7 @@ from rich.text import Text
 
 from optcomp.cli.letters import writable
 from optcomp.cli.printing import listed, print_table, say
-from optcomp.planner.facts import near, up
+from optcomp.planner.facts import error_told, near, note_told, up
 from optcomp.planner.pictures import label, printable
 from optcomp.planner.report import between, budget, percent, value
 
@@ -30,14 +30,14 @@ def show_plan(facts: Facts) -> None:
             (entry["name"], entry["statistic"], entry["mechanism"]),
             (
                 budget(entry),
-                near(entry["error"], 4),
+                error_told(entry),
                 percent(entry["relative"]),
                 "" if naive is None else near(naive, 4),
             ),
             ("held" if entry["held"] else "") if held else None,
         )
     print_table(table)
-    notes = [(entry["name"], entry["note"]) for entry in facts["statistics"] if entry["note"]]
+    notes = [(entry["name"], note_told(entry)) for entry in facts["statistics"] if entry["note"]]
     print_table(listed([*facts["words"].items(), *((printable(name), note) for name, note in notes[:_MOST_CELLS])]))
 
 

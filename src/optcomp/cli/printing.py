@@ -51,7 +51,7 @@ def listed(rows: Iterable[tuple[str, str]]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(writable(name), Text(writable(value)))
+        table.add_row(Text(writable(name)), Text(writable(value)))
     return table
 
 

@@ -24,7 +24,7 @@ _LONGEST = 40
 
 def advice(found: Preflight) -> list[str]:
     """In the order file, people, columns, conditions."""
-    lines = [*_file(found.file), *(_person(found.person) if found.person is not None else [])]
+    lines = [*_file(found.file), *(_person(found.person, found.file) if found.person is not None else [])]
     if found.file.rows:
         lines += [line for column in found.columns for line in _column(column)]
         lines += [line for each in found.conditions for line in _condition(each)]
@@ -55,7 +55,7 @@ def _file(file: FileCounts) -> Iterator[str]:
         yield f"data.rows: {file.declared_rows:,} are declared and {file.rows:,} were read; is it the right file?"
 
 
-def _person(person: PersonCounts) -> Iterator[str]:
+def _person(person: PersonCounts, file: FileCounts) -> Iterator[str]:
     if person.nobody:
         belong = "1 row belongs" if person.nobody == 1 else f"{person.nobody:,} rows belong"
         yield f"{person.column}: {belong} to nobody, and will be left out"
@@ -65,6 +65,9 @@ def _person(person: PersonCounts) -> Iterator[str]:
             f"{person.column}: {people} more than {_rows(person.allowed)}, up to {person.most:,}; "
             f"{person.dropped:,} of {_rows(person.rows)} will be dropped"
         )
+        kept = person.rows - person.dropped
+        if file.declared_rows is not None and _far(file.declared_rows, kept):
+            yield f"data.rows: errors are stated for {file.declared_rows:,} rows, and {kept:,} will count"
 
 
 def _column(column: ColumnCounts) -> Iterator[str]:
@@ -87,7 +90,10 @@ def _column(column: ColumnCounts) -> Iterator[str]:
         yield f"{name}: {share}{_such(column)}{unseen}"
     if column.missing == column.rows:
         yield f"{name}: all cells are empty"
-    elif column.missing > HALF * column.rows:
+    elif column.reckoned is not None and abs(column.reckoned * column.rows - column.values) > NEAR * column.values:
+        there, said = percent(column.values, column.rows), f"{100 * column.reckoned:.3g} %"
+        yield f"{name}: {there} of rows have a value, and errors are stated for {said}; is `present` right?"
+    elif column.reckoned is None and column.missing > HALF * column.rows:
         yield f"{name}: {percent(column.missing, column.rows)} of cells are empty"
 
 
@@ -99,6 +105,8 @@ def _condition(found: ConditionCounts) -> Iterator[str]:
     elif found.declared is not None and (found.own or found.matters) and _far(found.declared, found.rows):
         reckoned = "its entry rows says" if found.own else "without an entry rows the plan reckons with"
         yield f"{name}: {satisfy} {found.where}; {reckoned} {found.declared:,}"
+    elif found.values is not None and found.reckoned is not None and _far(found.reckoned, found.values):
+        yield f"{name}: {found.values:,} of these rows have a value, and its error is stated for {found.reckoned:,}"
 
 
 def _far(declared: int, rows: int) -> bool:

@@ -10,12 +10,11 @@ from typing import Any
 from optcomp.errors import InvalidInput, MechanismFailed
 from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
 from optcomp.numerics.exact import Number
-from optcomp.statistics import Mean
-from optcomp.statistics.accuracy import Noise, checked_confidence
+from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.question import Cost, Question
 from optcomp.statistics.statistic import Integers, Statistic
 from optcomp.statistics.table import Declared, Table
-from optcomp.statistics.together import together
+from optcomp.statistics.together import Noises
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,10 @@ class Answer:
 
         For many cells the confidence is for all of them together.
         """
-        sure = checked_confidence(confidence)
-        if isinstance(self.question.statistic, Mean):
-            kind: Noise = "gaussian" if self.question.mechanism == "gaussian" else "laplace"
-            return self.question.statistic.sharp_interval(
-                self.table, self.amounts, lambda factors: together(kind, self.scales, factors, 1 - sure)
-            )
-        off = self.question.off(self.table, sure)
-        if off is None:
-            raise InvalidInput(
-                "statistic", self.question.statistic, "has no interval that follows from its noise alone"
-            )
-        return self.question.statistic.interval(self.table, self.amounts, off)
+        sure, statistic = checked_confidence(confidence), self.question.statistic
+        if self.question.mechanism == "exponential":
+            raise InvalidInput("statistic", statistic, "has no interval that follows from its noise alone")
+        return statistic.interval(self.table, self.amounts, Noises(self.question.noise, self.scales, sure))
 
     def __str__(self) -> str:
         return f"{self.question}: {self.value}"

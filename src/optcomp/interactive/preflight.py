@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ import ibis.expr.types as ir
 from optcomp.errors import InvalidInput
 from optcomp.interactive.advice import advice
 from optcomp.planner.document import Document
-from optcomp.statistics import CDF, Categories, Domain, Integers, Mean, Quantiles, Variance
+from optcomp.planner.errors import NEEDS_ROWS
+from optcomp.statistics import Categories, Domain, Integers
 from optcomp.statistics.casts import number as as_number
 from optcomp.statistics.domains import Numbers
 from optcomp.statistics.predicates import columns_of, condition
@@ -32,8 +33,6 @@ BOUNDS = (
 )
 _EXAMPLES = 3
 _CHUNK = 2**20
-_BY_ROWS = (Mean, Variance, Quantiles, CDF)
-"""Statistics whose stated error depends on how many rows there are."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,8 @@ class ColumnCounts:
     """The most frequent cells that are unreadable or unknown."""
     unseen: tuple[str, ...] = ()
     """Categories that no row has."""
+    reckoned: float | None = None
+    """The share of rows with a value that errors are stated for; None if no error depends on it."""
 
     @property
     def values(self) -> int:
@@ -120,6 +121,10 @@ class ConditionCounts:
     """Whether the statistic says so itself."""
     matters: bool
     """Whether the stated error depends on it."""
+    values: int | None = None
+    """How many of them have a value, if the stated error depends on it."""
+    reckoned: int | None = None
+    """For how many the error is stated."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,10 @@ def preflight(document: Document, data: Path) -> Preflight:
         return Preflight(
             _file(document, data, relation, lines, list(used)),
             None if declared.person is None else _person(relation, declared.person, declared.contribution.rows),
-            tuple(_column(relation, column, domain) for column, domain in declared.columns.items()),
+            tuple(
+                replace(_column(relation, column, domain), reckoned=_reckoned(document, column))
+                for column, domain in declared.columns.items()
+            ),
             tuple(_conditions(document, relation)),
         )
     except InvalidInput as error:
@@ -227,6 +235,15 @@ def _column(relation: ir.Table, name: str, domain: Domain) -> ColumnCounts:
         return _numbers(relation, name, domain)
     assert isinstance(domain, Categories)
     return _categories(relation, name, domain)
+
+
+def _reckoned(document: Document, name: str) -> float | None:
+    """What the plan says of the column, or all rows; None if no error without a condition depends on it."""
+    statistics = [wish.statistic for wish in document.wishes if wish.statistic.where is None]
+    if not any(isinstance(each, NEEDS_ROWS) and each.column == name for each in statistics):
+        return None
+    present = document.known[name].present
+    return 1.0 if present is None else float(present)
 
 
 def _absent(column: Any) -> Any:
@@ -319,8 +336,12 @@ def _conditions(document: Document, relation: ir.Table) -> list[ConditionCounts]
         if where is None:
             continue
         cleaned = {column: table.columns[column].clean(relation[column]) for column in columns_of(where)}
-        rows = _asked(relation, rows=condition(where, cleaned).sum())["rows"]
-        own, matters = wish.rows is not None, isinstance(wish.statistic, _BY_ROWS)
+        kept, values, reckoned = condition(where, cleaned), None, None
+        own, matters = wish.rows is not None, isinstance(wish.statistic, NEEDS_ROWS)
+        rows = _asked(relation, rows=kept.sum())["rows"]
+        if isinstance(wish.statistic, NEEDS_ROWS):
+            value = table.columns[wish.statistic.column].clean(relation[wish.statistic.column])
+            values, reckoned = _asked(relation, values=(kept & value.notnull()).sum())["values"], document.rows_of(wish)
         declared = wish.rows if own else document.rows
-        found.append(ConditionCounts(wish.name, where, rows, declared, own, matters))
+        found.append(ConditionCounts(wish.name, where, rows, declared, own, matters, values, reckoned))
     return found

@@ -263,7 +263,7 @@ def _check_hold(about: _Release, place: str, wish: Wish, spending: Spending) -> 
     for name, held in (("epsilon", wish.epsilon), ("rho", wish.rho)):
         if held is not None and (held != spending.budget or spending.gaussian != (name == "rho")):
             about.wrong(f"{place}.{name} is {spending.budget}, but the plan holds it at {held}")
-    if wish.error is not None and not spending.error <= wish.error * (1 + _NEAR):
+    if wish.error is not None and about.same_version and not spending.error <= wish.error * (1 + _NEAR):
         about.wrong(f"{place}: its error is {spending.error:g}, but the plan holds it at {wish.error:g}")
 
 

@@ -238,7 +238,8 @@ class Choosing:
 def _about(document: Document) -> tuple[Any, ...]:
     """What errors depend on but for the statistics."""
     table = document.table
-    return table.columns, table.person, table.contribution, table.neighbours, document.rows, document.confidence
+    shape = table.columns, table.person, table.contribution, table.neighbours
+    return *shape, document.rows, document.known, document.confidence
 
 
 def _as_asked(wish: Wish, possible: bool) -> Mechanism:
@@ -254,7 +255,8 @@ def _as_asked(wish: Wish, possible: bool) -> Mechanism:
 def item_of(document: Document, wish: Wish, mechanism: Mechanism) -> Item:
     """A statistic with its noise, its size, and what it is held at."""
     with at("data"):
-        model = ErrorModel(wish.statistic, document.table, mechanism, wish.rows or document.rows, document.confidence)
+        rows, known = document.rows_of(wish), document.known_about(wish)
+        model = ErrorModel(wish.statistic, document.table, mechanism, rows, document.confidence, known)
     size = wish.size or _size(wish, document)
     held = wish.epsilon if wish.rho is None else wish.rho
     if wish.error is not None:

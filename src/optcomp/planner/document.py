@@ -3,7 +3,7 @@
     plan: 1
     data: {rows: 60000, person: person, rows_per_person: 2}
     columns:
-      age: {integers: [16, 100]}
+      age: {integers: [16, 100], present: 0.98}
       region: {categories: [north, south]}
     budget: {epsilon: 1, delta: 1e-6}
     statistics:
@@ -30,6 +30,7 @@ from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP
 from optcomp.numerics.exact import Exact, exact
 from optcomp.planner.allocate import Objective
+from optcomp.planner.known import FACTS, FACTS_OF, UNKNOWN, Known, known_from
 from optcomp.planner.source import load
 from optcomp.statistics import (
     CDF,
@@ -49,7 +50,7 @@ from optcomp.statistics import (
     Variance,
 )
 from optcomp.statistics.accuracy import checked_confidence
-from optcomp.statistics.domains import OTHER
+from optcomp.statistics.domains import OTHER, Numbers
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.table import Neighbours
 
@@ -96,6 +97,8 @@ class Wish:
     """Held at the budget that an allocation without holds gives it."""
     rows: int | None = None
     """How many rows satisfy its condition, about; those of the table unless told."""
+    known: Known = UNKNOWN
+    """What it says about the values among these rows."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +114,27 @@ class Document:
     reserve: Fraction
     objective: Objective
     wishes: tuple[Wish, ...]
+    known: Mapping[str, Known]
+    """What is said about the values of each column."""
     _source: Mapping[str, Any] = field(repr=False)
 
     @property
     def source(self) -> dict[str, Any]:
         """The document itself: a copy, for what was read stays as it was read."""
         return copy.deepcopy(dict(self._source))
+
+    def known_about(self, wish: Wish) -> Known:
+        """What is said about the values of a statistic: by itself, or else by its column.
+
+        Where there is a condition, a column says nothing about mean and spread of the rows that satisfy it.
+        """
+        about = self.known.get(getattr(wish.statistic, "column", ""), UNKNOWN)
+        return (about if wish.statistic.where is None else Known(present=about.present)) | wish.known
+
+    def rows_of(self, wish: Wish) -> int | None:
+        """How many rows a statistic is about, and for those of values how many have one."""
+        rows, present = wish.rows or self.rows, self.known_about(wish).present
+        return rows if rows is None or present is None else max(int(rows * present), 1)
 
 
 def read_file(path: str | Path) -> Document:
@@ -141,7 +159,7 @@ def read(document: object) -> Document:
     public = data.take("rows_public", bool, False)
     population = data.take("population", int, None)
     neighbours = data.take("neighbours", str, "add-remove")
-    columns = _columns(top.take("columns", Mapping))
+    columns, known = _columns(top.take("columns", Mapping))
     about = {name: data.take(name, kind, default) for name, (kind, default) in _ABOUT.items()}
     data.done()
     with at("data"):
@@ -164,18 +182,8 @@ def read(document: object) -> Document:
         _wish(name, Entries(entry, f"statistics.{name}"), table) for name, entry in _named(wishes, "statistics")
     )
     assert isinstance(document, Mapping)
-    return Document(
-        table,
-        rows,
-        public,
-        population,
-        budget,
-        confidence,
-        reserve,
-        cast(Objective, objective),
-        found,
-        copy.deepcopy(document),
-    )
+    aim, source = cast(Objective, objective), copy.deepcopy(document)
+    return Document(table, rows, public, population, budget, confidence, reserve, aim, found, known, source)
 
 
 def _check_sample(rows: int | None, population: int, public: bool, table: Declared) -> None:
@@ -239,6 +247,11 @@ class Entries:
             raise InvalidInput(self.path(name), value, f"must be {_IN_WORDS.get(kind, 'a number')}")
         return value
 
+    def those(self, names: Sequence[str]) -> dict[str, Any]:
+        """The entries of these names that there are, of any kind."""
+        self._known += names
+        return {name: self._left.pop(name) for name in names if name in self._left}
+
     def number(self, name: str, *default: Any) -> Exact:
         """A number, exactly: decimals are what they say."""
         value = self.take(name, int | float | str, *default)
@@ -255,9 +268,11 @@ class Entries:
             )
 
 
-def _columns(columns: Mapping[str, Any]) -> dict[str, Domain]:
-    named = _named(columns, "columns")
-    return {name: _domain(Entries(entry, f"columns.{name}"), f"columns.{name}") for name, entry in named}
+def _columns(columns: Mapping[str, Any]) -> tuple[dict[str, Domain], dict[str, Known]]:
+    domains, known = dict[str, Domain](), dict[str, Known]()
+    for name, entry in _named(columns, "columns"):
+        domains[name], known[name] = _domain(Entries(entry, f"columns.{name}"), f"columns.{name}")
+    return domains, known
 
 
 def _named(entries: Mapping[Any, Any], place: str) -> Iterator[tuple[str, Any]]:
@@ -271,7 +286,7 @@ def _named(entries: Mapping[Any, Any], place: str) -> Iterator[tuple[str, Any]]:
         yield name, entry
 
 
-def _domain(entries: Entries, place: str) -> Domain:
+def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
     kinds = [kind for kind in ("integers", "reals", "categories") if kind in entries.names()]
     if len(kinds) != 1:
         known = "integers: [low, high], reals: [low, high], categories: [...]"
@@ -279,15 +294,18 @@ def _domain(entries: Entries, place: str) -> Domain:
     values = entries.take(kinds[0], Sequence)
     unit = entries.take("unit", int | float | str, None) if kinds == ["reals"] else None
     other = entries.take("other", str, OTHER) if kinds == ["categories"] else OTHER
+    facts = entries.those(() if kinds == ["categories"] else FACTS)
     entries.done()
     if kinds != ["categories"] and len(values) != 2:
         raise InvalidInput(f"{place}.{kinds[0]}", values, "must be two bounds, [low, high]")
     with at(place, values="categories"):
         if kinds == ["categories"]:
-            return Categories(values, other)
+            return Categories(values, other), UNKNOWN
         if kinds == ["integers"]:
-            return Integers(*values)
-        return Reals(_text(values[0]), _text(values[1]), None if unit is None else _text(unit))
+            domain: Numbers = Integers(*values)
+        else:
+            domain = Reals(_text(values[0]), _text(values[1]), None if unit is None else _text(unit))
+    return domain, known_from(facts, domain, place)
 
 
 def _text(value: Any) -> Any:
@@ -340,6 +358,7 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
     if rows is not None and not 1 <= rows <= MOST_ROWS:
         raise InvalidInput(f"{place}.rows", rows, f"must lie between 1 and {MOST_ROWS:g}")
     entries._known += ["epsilon", "rho", "error", "size"]
+    facts = entries.those(FACTS_OF.get(kinds[0], ()))
     entries.done()
     for label, value in (("epsilon", epsilon), ("rho", rho), ("error", error), ("size", size)):
         if value is not None and not value > 0:
@@ -358,7 +377,8 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
     if statistic.where is not None:
         with at(place, column="where"):
             _check_where(statistic.where, table)
-    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, rho, error, size, hold, rows)
+    said = known_from(facts, table.domain(getattr(statistic, "column", ""), Numbers), place) if facts else UNKNOWN
+    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, rho, error, size, hold, rows, said)
 
 
 def _check_where(where: str, table: Declared) -> None:

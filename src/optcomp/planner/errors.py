@@ -1,19 +1,16 @@
 r"""How far off will an answer be?  The error of each statistic at a confidence, before anything is spent.
 
-Errors are in units of the variable, about the noise alone, with n rows and values at most h from the middle:
+Errors are in units of the variable, about the noise alone, with n rows that have a value:
 
-    count, sum      the reach t of the noise, times the unit
+    count, sum      the reach of the noise, times the unit
     histogram       the joint reach over all cells
-    mean            the reach of s + h·t, over n, with the noise s of the sum and t of the count
-    variance        the reach of q + 2h·s + h²·t, over n, with q that of the sum of squares; and (the mean's error)²
-    quantiles       the distance of the choice from the true quantile, for rows spread evenly over the bounds
-    cumulative      the largest deviation over the edges, for such rows; simulated
+    mean            by `Mean.off`, for all means that the plan says are possible
+    variance        by `Variance.off`, for all such means and variances; and (the mean's error)²
+    cumulative      by `CDF.off`, for rows spread evenly over the bounds; at all edges together
+    quantiles       the distance of the choice from the true quantile, for such rows
 
-The first four hold for all data with so many rows.  A mean m is told above m + e only if s - (m + e)·t > e·n, and then
-m + e is a possible answer, at most h from the middle.  A variance v is told above v + e only if
-q - 2m·s + (m² - v - e)·t > e·n, for no tangent is above a square; below v - e the mean's error squared comes on top.
-
-For means and variances the quantile of the sum of the noises counts (`optcomp.statistics.together`).
+Released intervals are made by the same functions, of the noisy answers instead of what the plan says.  The first four
+hold for all data with so many rows, and with such means and variances.
 
 `smooth` is about the same without steps and limits: for optimisation, never for claims.
 """
@@ -29,19 +26,17 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.blocked import Floats
+from optcomp.planner.known import UNKNOWN, Known
 from optcomp.statistics import CDF, Declared, Integers, Mean, Part, Quantiles, Question, Statistic, Variance
-from optcomp.statistics.accuracy import Noise, noise_reach, smooth_reach
+from optcomp.statistics.accuracy import Noise, smooth_reach
+from optcomp.statistics.bands import none_left
 from optcomp.statistics.domains import Numbers
+from optcomp.statistics.scalars import FOR_SQUARE, Ends
 from optcomp.statistics.statistic import Mechanism
-from optcomp.statistics.together import continuous_together, together
+from optcomp.statistics.together import Noises, continuous_together
 
 NEEDS_ROWS = (Mean, Variance, CDF, Quantiles)
 LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5
-_DRAWS, _NUMBERS, _MOST_NUMBERS, _SEED = 4000, 400_000, 1_200_000, 7
-_FOR_SQUARE = 0.05
-"""The share of what may be missed that goes to the square of the mean's error in a variance."""
-_UP = 1 + 1e-12
 _NARROW = 1e-9
 
 
@@ -53,7 +48,9 @@ class ErrorModel:
     table: Declared
     mechanism: Mechanism
     rows: int | None
+    """Those that have a value, where there may be others."""
     confidence: float
+    known: Known = UNKNOWN
 
     def __post_init__(self) -> None:
         if isinstance(self.statistic, NEEDS_ROWS) and self.rows is None:
@@ -70,7 +67,9 @@ class ErrorModel:
         sizes = tuple((p.l1, p.l2_squared, len(p.cells), p.unit, p.share) for p in self.parts)
         kind, more = type(self.statistic), tuple[Hashable, ...]()
         if isinstance(self.statistic, Mean | Variance):
-            more = (self._half, self._width)
+            more = (self._half, self._width, self._means, self._variances)
+        elif isinstance(self.statistic, CDF):
+            more = self.statistic.even(self.table)
         elif isinstance(self.statistic, Quantiles):
             more = (*self.statistic.grid(self.table), self.statistic.probabilities, self._spread_on_integers)
         return kind, self.mechanism, self.rows, self.confidence, sizes, more
@@ -92,22 +91,10 @@ class ErrorModel:
             return self._of_choice(scales)
         if isinstance(self.statistic, CDF):
             return self._of_cdf(scales[0])
-        if not isinstance(self.statistic, Mean | Variance):
-            return float(self._reach(scales[0], self.parts[0]) * self.parts[0].unit)
-        together = min(self._of_ratio(scales), self._most)
-        if self._in_a_box([max(each - 2, 0.0) for each in self._near_reaches(scales)]) >= together:
-            return together
-        return min(self._in_a_box([self._reach(*pair) for pair in zip(scales, self.parts, strict=True)]), together)
-
-    def _reach(self, scale: float, part: Part) -> int:
-        """How far off the cells of a part may be, in steps; as if all parts missed equally often."""
-        return noise_reach(self._noise, scale, self.confidence, len(part.cells) * len(self.parts))
-
-    def _near_reaches(self, scales: Sequence[float]) -> list[float]:
-        """About the same, much faster."""
-        cells = [len(part.cells) * len(self.parts) for part in self.parts]
-        pairs = zip(scales, cells, strict=True)
-        return [smooth_reach(self._noise, scale, self.confidence, count) for scale, count in pairs]
+        if isinstance(self.statistic, Mean | Variance):
+            return min(self._of_ratio(scales), self._most)
+        part = self.parts[0]
+        return float(Noises(self._noise, tuple(scales), self.confidence).cells(len(part.cells)) * part.unit)
 
     def smooth(self, budget: float) -> float:
         """About the same, without steps and without a limit."""
@@ -147,48 +134,62 @@ class ErrorModel:
     @cached_property
     def _half(self) -> float:
         """The most that a value on the grid of its unit, or an answer, differs from the middle."""
+        assert isinstance(self.statistic, Mean | Variance)
+        return self.statistic.most(self.table)
+
+    @cached_property
+    def _means(self) -> Ends:
+        """How far the mean may be from the middle."""
         domain: Numbers = self.table.domain(getattr(self.statistic, "column", ""), Numbers)
-        unit = self.parts[1].unit
-        low, high = domain.reach(domain.middle, unit)
-        return float(max(-low * unit, high * unit, domain.high - domain.middle, domain.middle - domain.low))
+        if self.known.centre is None:
+            return -self._half, self._half
+        low, high = (float(end - domain.middle) for end in self.known.centre)
+        return low, high
+
+    @cached_property
+    def _far(self) -> float:
+        return max(map(abs, self._means))
+
+    @cached_property
+    def _variances(self) -> Ends:
+        """Between which numbers the variance lies."""
+        if self.known.spread is None:
+            return 0.0, self._half**2
+        return float(self.known.spread[0] ** 2), float(self.known.spread[1] ** 2)
 
     @property
     def _most(self) -> float:
         """Answers stay within the bounds."""
         return self._width if isinstance(self.statistic, Mean) else (self._width / 2) ** 2
 
-    def _in_a_box(self, steps: Sequence[float]) -> float:
-        """From the reaches of the parts, each as bad as it may be."""
-        half, rows = self._half, self.rows or 0
-        off = [count * float(part.unit) for count, part in zip(steps, self.parts, strict=True)]
-        if rows - off[0] < 1:
-            return math.inf
-        mean = off[1] + half * off[0]
-        if isinstance(self.statistic, Mean):
-            return _UP * mean / rows
-        return _UP * ((off[2] + 2 * half * off[1] + half**2 * off[0]) / rows + (mean / (rows - off[0])) ** 2)
-
     def _of_ratio(self, scales: Sequence[float]) -> float:
         """From the quantile of the noises together."""
-        missed = 1 - self.confidence - self._no_rows(scales[0])
-        if missed <= 0:
+        sure = self.confidence + self._no_rows(scales[0])
+        if not sure < 1:
             return math.inf
+        noises, rows = Noises(self._noise, tuple(scales), sure), float(self.rows or 1)
         if isinstance(self.statistic, Mean):
-            return together(self._noise, scales, self._factors, missed) / (self.rows or 1)
-        reach = together(self._noise, scales, self._factors, (1 - _FOR_SQUARE) * missed)
-        return reach / (self.rows or 1) + self._unbounded(scales[:2], _FOR_SQUARE * missed) ** 2
+            return self.statistic.off(self.table, noises, self._far, rows)
+        assert isinstance(self.statistic, Variance)
+        off = self.statistic.off(self.table, noises, self._means, self._variances, rows)
+        return off + self._unbounded(noises) ** 2
 
     @cached_property
     def _factors(self) -> list[float]:
         """By how much the noise of each part counts at worst."""
-        half, units = self._half, [float(part.unit) for part in self.parts]
-        return [half, units[1]] if isinstance(self.statistic, Mean) else [half**2, 2 * half * units[1], units[2]]
+        far, units = min(self._far, self._half), [float(part.unit) for part in self.parts]
+        if isinstance(self.statistic, Mean):
+            return [far, units[1]]
+        low, high = self._means
+        near = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        count = min(max(far**2 - self._variances[0], self._variances[1] - near**2), self._half**2)
+        return [count, 2 * far * units[1], units[2]]
 
-    def _unbounded(self, scales: Sequence[float], missed: float) -> float:
+    def _unbounded(self, noises: Noises) -> float:
         """The error of a mean that no bounds hold back: it adds to the factor of the count's noise itself."""
-        error, half, unit = 0.0, self._half, float(self.parts[1].unit)
-        while error < half:
-            bound = together(self._noise, scales, [half + error, unit], missed) / (self.rows or 1)
+        error, unit = 0.0, float(self.parts[1].unit)
+        while error < self._half:
+            bound = noises.together([self._far + error, unit], FOR_SQUARE) / (self.rows or 1)
             if bound <= error:
                 break
             error = bound * (1 + 1e-10)
@@ -197,9 +198,10 @@ class ErrorModel:
     def _no_rows(self, scale: float) -> float:
         """At least the probability that the noisy count is below 1."""
         rows = self.rows or 0
-        if self.mechanism == "gaussian":
-            return 0.5 * math.erfc((rows - 1) / (scale * math.sqrt(2))) if rows > 1 else 1.0
-        return math.exp(-rows / scale)
+        if self.mechanism != "gaussian":
+            return math.exp(-rows / scale)
+        by_area = 0.5 * math.erfc((rows - 1) / (scale * math.sqrt(2))) if rows > 1 else 1.0
+        return min(by_area, none_left("gaussian", scale, 1, rows))
 
     @cached_property
     def _unit_reaches(self) -> tuple[float, float]:
@@ -207,9 +209,9 @@ class ErrorModel:
         missed, scales = 1 - self.confidence, self._unit_scales
         if isinstance(self.statistic, Mean):
             return continuous_together(self._noise, scales, self._factors, missed), 0.0
-        factors = [self._half, float(self.parts[1].unit)]
-        square = continuous_together(self._noise, scales[:2], factors, _FOR_SQUARE * missed)
-        return continuous_together(self._noise, scales, self._factors, (1 - _FOR_SQUARE) * missed), square
+        factors = [self._far, float(self.parts[1].unit)]
+        square = continuous_together(self._noise, scales[:2], factors, FOR_SQUARE * missed)
+        return continuous_together(self._noise, scales, self._factors, (1 - FOR_SQUARE) * missed), square
 
     def _near_ratio(self, times: float) -> float:
         """About the error of a mean or variance."""
@@ -252,9 +254,20 @@ class ErrorModel:
         return self._of_cdf(typical) * self._unit_scales[0] / typical
 
     def _of_cdf(self, scale: float) -> float:
-        """The largest deviation over all edges."""
-        bins = len(self.parts[0].cells) - 1
-        return _cdf_error(self.mechanism == "gaussian", scale, bins, self.rows or 0, self.confidence)
+        """For rows spread evenly, at all edges."""
+        assert isinstance(self.statistic, CDF)
+        rows, even = self.rows or 0, self.statistic.even(self.table)
+        sure = self.confidence + none_left(self._noise, scale, len(even), rows)
+        if not sure < 1:
+            return 1.0
+        return self.statistic.off(self.table, Noises(self._noise, (scale,), sure), even, rows)
+
+    def at_worst(self, budget: Fraction) -> float:
+        """The error of a cumulative distribution wherever the values lie."""
+        scale, rows, inner = self.question(budget).scale(self.parts[0]), self.rows or 0, len(self.parts[0].cells) - 2
+        sure = self.confidence + none_left(self._noise, scale, inner + 1, rows)
+        noises = Noises(self._noise, (scale,), sure)
+        return min(noises.band([0.0] * inner, [1.0] * inner) / rows, 1.0) if sure < 1 else 1.0
 
 
 def short_up(value: float) -> Fraction:
@@ -340,29 +353,3 @@ def _choice_error(probability: Fraction, count: int, whole: bool, rows: int, sca
     order = np.argsort(away, kind="stable")
     reached = np.cumsum(weight[order]) / weight.sum()
     return float(away[order][min(int(np.searchsorted(reached, confidence)), count - 1)])
-
-
-@lru_cache(maxsize=4)
-def _draws(gaussian: bool, bins: int, draws: int) -> Floats:
-    """Noise of scale 1, always the same: Gaussian, or the two exponentials whose difference is Laplace noise."""
-    rng = np.random.default_rng(_SEED)
-    return rng.standard_normal((1, draws, bins)) if gaussian else rng.standard_exponential((2, draws, bins))
-
-
-@lru_cache(maxsize=4096)
-def _cdf_error(gaussian: bool, scale: float, bins: int, rows: int, confidence: float) -> float:
-    """The quantile of the largest deviation, two standard errors up; rounded Gaussian noise is a little wider.
-
-    Where too few draws would lie beyond it, each bin as bad as it may be.
-    """
-    draws = max(min(_NUMBERS // bins, _DRAWS), math.ceil(8 / (1 - confidence)))
-    if draws * bins > _MOST_NUMBERS:
-        off = bins * noise_reach("gaussian" if gaussian else "laplace", scale, confidence, bins)
-        return min(0.5 * off / (rows - off), 1.0) if rows - off >= 1 else 1.0
-    unit = _draws(gaussian, bins, draws)
-    noise = np.rint(scale * unit[0]) if gaussian else np.floor(scale * unit[0]) - np.floor(scale * unit[1])
-    counts = np.maximum(rows / bins + noise, 0.0)
-    shares = np.cumsum(counts, axis=1) / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-    worst = np.abs(shares - np.arange(1, bins + 1) / bins).max(axis=1)
-    sure = confidence + 2 * math.sqrt(confidence * (1 - confidence) / draws)
-    return float(np.quantile(worst, sure, method="higher"))

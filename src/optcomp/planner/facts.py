@@ -6,7 +6,8 @@ Numbers of the total are rounded up; everything else to the nearest.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
@@ -17,10 +18,11 @@ import numpy as np
 from optcomp.guarantees import ZCDP, ApproxDP
 from optcomp.numerics.contour.gradient import BLUR
 from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget
-from optcomp.planner.document import HARM, Document
+from optcomp.planner.document import HARM, Document, Wish
 from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.planner.plan import Line, Plan
-from optcomp.statistics import CDF, Quantiles
+from optcomp.statistics import CDF, Mean, Quantiles, Variance
+from optcomp.statistics.domains import Numbers
 from optcomp.theorems import Bound, bbg18
 from optcomp.theorems.fz21 import epsilon_at
 
@@ -36,7 +38,7 @@ def facts(plan: Plan) -> dict[str, Any]:
     bound, shown = plan.bound, plan.as_dict()
     for entry, line, share in zip(shown["statistics"], plan.lines, shares(plan), strict=True):
         entry["share"] = share
-        entry["note"] = note(line)
+        entry |= stated(plan.document, line)
     return shown | {
         "name": plan.document.table.name,
         "epsilon": None if bound is None else bound.upper,
@@ -65,6 +67,8 @@ def words(plan: Plan) -> list[Pair]:
     if plan.fits and all(line.held for line in plan.lines) and _spare(plan):
         found.append(("left", "all statistics are held, and nothing uses the rest of the budget"))
     found.append(("confidence", _confidence(document.confidence)))
+    if any(assumed(document, wish) for wish in document.wishes):
+        found.append(("starred", _STARRED))
     careful = cautions(plan)
     if careful:
         found.append(("careful", "; ".join(careful)))
@@ -78,6 +82,9 @@ SUGGESTIONS = (
     + ", ".join(f"{harm} (ε = {eps}, δ = {delta})" for harm, (eps, delta) in HARM.items())
     + "; nothing proves them right for your data"
 )
+
+
+_STARRED = "an error with a star rests on something that the plan does not say: see the note about the statistic"
 
 
 def _budget(budget: ApproxDP | ZCDP) -> str:
@@ -183,18 +190,51 @@ def _confidence(confidence: float) -> str:
     return f"{percent} %: each ± holds with this probability, for all cells of a histogram together"
 
 
-def note(line: Line) -> str | None:
-    """Where an error rests on more than the noise."""
+def stated(document: Document, line: Line) -> dict[str, Any]:
+    """What a stated error rests on: rows with a value, what the plan leaves open, and what it would be otherwise."""
+    rows = line.spending.model.rows if isinstance(line.wish.statistic, NEEDS_ROWS) else None
+    open_ends = assumed(document, line.wish)
+    return {"rows": rows, "assumes": open_ends, "otherwise": otherwise(line), "note": _note(line, rows, open_ends)}
+
+
+def assumed(document: Document, wish: Wish) -> list[str]:
+    """What must be true for the error to hold, and is not said by the plan."""
+    statistic, found = wish.statistic, list[str]()
+    if not isinstance(statistic, NEEDS_ROWS):
+        return found
+    column, present = statistic.column, document.known_about(wish).present
+    if statistic.where is not None and wish.rows is None:
+        found.append("the condition keeps all rows (else tell `rows`)")
+    if present is None:
+        found.append(f"no cell of {column} is missing (else tell `present`)")
+    elif present < 1 and statistic.where is not None and wish.known.present is None:
+        found.append(f"cells of {column} are missing as often where the condition holds (else tell `present`)")
+    if isinstance(statistic, CDF | Quantiles):
+        found.append("values are spread evenly over the bounds")
+    return found
+
+
+def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:
     wish = line.wish
-    if wish.statistic.where is not None and wish.rows is None and isinstance(wish.statistic, NEEDS_ROWS):
-        return "error as if the condition kept all rows: tell how many by `rows`"
-    if wish.statistic.where is not None and wish.rows is None and wish.size is None:
-        return "relative to all rows: tell how many satisfy the condition by `rows`"
-    if isinstance(line.wish.statistic, Quantiles):
-        return "error for rows spread evenly over the bounds"
-    if isinstance(line.wish.statistic, CDF):
-        return "error by simulation, for rows spread evenly over the bounds"
-    return None
+    if rows is None:
+        unsized = wish.statistic.where is not None and wish.rows is None and wish.size is None
+        return "relative to all rows: tell how many satisfy the condition by `rows`" if unsized else None
+    told = f"± for {rows:,} rows with a value"
+    if isinstance(wish.statistic, Mean | Variance) and line.spending.model.known.centre is None:
+        told += ", wherever their mean lies"
+    return f"{told}, if {' and '.join(open_ends)}" if open_ends else told
+
+
+def otherwise(line: Line) -> dict[str, Any] | None:
+    """The error at the same budget: of a mean in the middle, if nobody says where it is; of a distribution at worst."""
+    model, budget = line.spending.model, line.spending.budget
+    if isinstance(model.statistic, CDF):
+        return {"when": "wherever the values lie", "error": model.at_worst(budget)}
+    if not isinstance(model.statistic, Mean | Variance) or model.known.centre is not None:
+        return None
+    middle = Fraction(model.table.domain(model.statistic.column, Numbers).middle)
+    there = replace(model, known=replace(model.known, centre=(middle, middle)))
+    return {"when": "if the mean is in the middle of the bounds: tell `centre`", "error": there.error(budget)}
 
 
 def shares(plan: Plan) -> list[float]:
@@ -234,6 +274,18 @@ def _sums(plan: Plan) -> list[float] | None:
     return list(
         accumulate(epsilon_at(each.budget, share) if each.gaussian else float(each.budget) for each in spendings)
     )
+
+
+def error_told(entry: Mapping[str, Any]) -> str:
+    """A stated error for people; a star where it rests on something that the plan does not say."""
+    return near(entry["error"], 4) + (" *" if entry.get("assumes") else "")
+
+
+def note_told(entry: Mapping[str, Any]) -> str:
+    """The note about a stated error, with what it would be otherwise."""
+    other = entry.get("otherwise")
+    more = f"±{near(other['error'], 4)} {other['when']}" if other else ""
+    return "; ".join(filter(None, [entry["note"], more]))
 
 
 def up(value: float, digits: int = 6) -> str:

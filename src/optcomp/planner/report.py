@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from optcomp.planner import pictures
-from optcomp.planner.facts import near
+from optcomp.planner.facts import error_told, near, note_told
 from optcomp.planner.pictures import label, printable
 
 Facts = Mapping[str, Any]
@@ -81,7 +81,8 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
 
 _READING = (
     "Numbers are told as the noise left them, so that counts may be negative; intervals are cut off where no true "
-    "value can lie. Chosen values, such as medians, have no interval: how far off they are depends on the data."
+    "value can lie, but never short of the number itself. Chosen values, such as medians, have no interval: how far "
+    "off they are depends on the data."
 )
 _CLAMPED = "Values beyond bounds count as the bound, other categories as one more; both were declared beforehand."
 
@@ -123,13 +124,13 @@ def _kind(name: str) -> str:
 
 def _row(entry: Facts) -> str:
     naive = entry["naive_error"] if not entry["held"] else None
-    notes = "; ".join(filter(None, ["held" if entry["held"] else "", entry["note"]]))
+    notes = "; ".join(filter(None, ["held" if entry["held"] else "", note_told(entry)]))
     cells = (
         _escaped(entry["name"], 60),
         _escaped(entry["statistic"], 200) + (f'<br><span class="note">{escape(notes)}</span>' if notes else ""),
         escape(entry["mechanism"]),
         escape(budget(entry)),
-        near(entry["error"], 4),
+        error_told(entry),
         percent(entry["relative"]),
         "" if naive is None else near(naive, 4),
     )

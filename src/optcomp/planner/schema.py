@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from optcomp.planner.allocate import Objective
 from optcomp.planner.document import HARM, MOST_ROWS, VERSION
+from optcomp.planner.known import FACTS_OF
 from optcomp.statistics.cells import MOST_BINS
 from optcomp.statistics.table import Neighbours
 
@@ -124,11 +125,25 @@ def _column() -> Schema:
     return {
         "description": "One of integers, reals, categories.",
         "oneOf": [
-            _entries({"integers": _list({"type": "integer"}, bounds, 2, 2)}, ["integers"]),
-            _entries({"reals": _list(_ANY_NUMBER, bounds, 2, 2), "unit": unit}, ["reals"]),
+            _entries({"integers": _list({"type": "integer"}, bounds, 2, 2), **_facts()}, ["integers"]),
+            _entries({"reals": _list(_ANY_NUMBER, bounds, 2, 2), "unit": unit, **_facts()}, ["reals"]),
             _entries({"categories": values, "other": other}, ["categories"]),
         ],
     }
+
+
+def _facts() -> Schema:
+    """What everybody may know about values; stated errors are for data of which it is true."""
+    return {
+        "present": _number("The share of rows that have a value, above 0 and at most 1; errors of means depend on it."),
+        "centre": _between("The mean of the values, about, or between which numbers it lies."),
+        "spread": _between("The standard deviation of the values, about, or between which numbers it lies."),
+    }
+
+
+def _between(description: str) -> Schema:
+    pair = {"type": "array", "items": _ANY_NUMBER, "minItems": 2, "maxItems": 2}
+    return {"anyOf": [_ANY_NUMBER, pair], "description": description}
 
 
 def _budget() -> Schema:
@@ -189,4 +204,5 @@ def _statistic(kind: str) -> Schema:
         "rows": _whole("How many rows satisfy the condition, about; all rows unless told.", 1, MOST_ROWS),
         "hold": {"type": "boolean", "description": "Keeps its error when other entries are edited by options."},
     }
-    return _entries(_KINDS[kind] | own, [kind])
+    facts = {name: rule for name, rule in _facts().items() if name in FACTS_OF.get(kind, ())}
+    return _entries(_KINDS[kind] | own | facts, [kind])

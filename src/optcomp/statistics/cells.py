@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, pairwise, product
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import ibis.expr.types as ir
@@ -19,15 +19,18 @@ from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
 from optcomp.statistics.fixed import Fixed
+from optcomp.statistics.scalars import around_count, clamped
 from optcomp.statistics.statistic import Amounts, Interval, Part, Statistic, checked_columns
 from optcomp.statistics.statistic import Integers as Whole
 from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.together import Noises
 
 MISSING = "(missing)"
 MOST_CELLS = 1_000_000
 MOST_VALUES = 100_000
 MOST_BINS = 1_000
 """A query with more of them takes seconds to write."""
+_NARROWER, _UP = 2, 1 + 1e-12
 Edges = Sequence[Number]
 
 
@@ -195,10 +198,11 @@ class Counts(Statistic):
         """The noisy count of each cell."""
         return dict(zip(self.cells(table), map(int, amounts[0]), strict=True))
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Any:
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Any:
         """For all cells together."""
-        ends = [(max(float(a - off[0]), 0.0), max(float(a + off[0]), 0.0)) for a in amounts[0]]
-        return dict(zip(self.cells(table), ends, strict=True))
+        cells = self.cells(table)
+        off = noises.cells(len(cells))
+        return dict(zip(cells, (around_count(amount, off) for amount in amounts[0]), strict=True))
 
 
 @dataclass(frozen=True)
@@ -257,22 +261,44 @@ class CDF(Counts):
         return {self.column: binned(table.domain(self.column, Numbers), self._bins(table))}
 
     def value(self, table: Declared, amounts: Amounts) -> dict[float, float]:
-        """Made monotone, from the noisy counts of the bins; missing values are left out."""
-        counts = [max(amount, Fraction(0)) for amount in amounts[0][:-1]]
-        whole_count, shares, running = max(sum(counts, Fraction(0)), Fraction(1)), [], Fraction(0)
-        for count in counts:
-            running += count
-            shares.append(float(running / whole_count))
-        return dict(zip(map(float, self._bins(table).edges[1:]), shares, strict=True))
+        """The share of the noisy counts up to each edge, made monotone; missing values are left out.
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> dict[float, Interval]:
-        """Up to an edge i counts may be off each; so may all of those above it."""
-        counts, ends = list(amounts[0][:-1]), {}
-        lows = list(accumulate(max(count - off[0], Fraction(0)) for count in counts))
-        highs = list(accumulate(max(count + off[0], Fraction(0)) for count in counts))
-        for edge, low, high in zip(self._bins(table).edges[1:], lows, highs, strict=True):
-            above = lows[-1] - low, highs[-1] - high
-            least = low / (low + above[1]) if low else Fraction(0)
-            most = high / (high + above[0]) if high else Fraction(0 if above[0] else 1)
-            ends[float(edge)] = (float(least), float(most))
-        return ends
+        Halfway between the largest share so far and the smallest to come: no farther off than the farthest share was.
+        """
+        upto = list(accumulate(amounts[0][:-1]))
+        total = max(upto[-1], Fraction(1))
+        shares = [float(min(max(up, Fraction(0)), total) / total) for up in upto]
+        above, below = accumulate(shares, max), list(accumulate(shares[::-1], min))[::-1]
+        told = (0.5 * (high + low) for high, low in zip(above, below, strict=True))
+        return dict(zip(self._ends(table), told, strict=True))
+
+    def _ends(self, table: Declared) -> list[float]:
+        return [float(edge) for edge in self._bins(table).edges[1:]]
+
+    def off(self, table: Declared, noises: Noises, shares: Sequence[float], rows: float) -> float:
+        """How far off the shares of so many rows up to each edge may be, at all edges together.
+
+        For plans they are the true shares, for releases the noisy ones (see `bands.py`).
+        """
+        lows, highs, off = [0.0] * (len(shares) - 1), [1.0] * (len(shares) - 1), 0.0
+        for _ in range(1 + _NARROWER):
+            off = noises.band(lows, highs) / rows
+            lows, highs = ([min(max(f + side * off, 0.0), 1.0) for f in shares[:-1]] for side in (-1, 1))
+        return min(off * _UP, 1.0)
+
+    def even(self, table: Declared) -> tuple[float, ...]:
+        """The shares up to each edge of rows that are spread evenly over the bounds."""
+        domain, edges = table.domain(self.column, Numbers), self._bins(table).edges[1:-1]
+        whole_numbers = isinstance(domain, Integers)
+        size = Fraction(domain.high - domain.low + (1 if whole_numbers else 0))
+        below = (Fraction((ceil(edge) if whole_numbers else edge) - domain.low) / size for edge in edges)
+        return (*(float(clamped(share, Fraction(0), Fraction(1))) for share in below), 1.0)
+
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> dict[float, Interval]:
+        """For all edges together; at the last one the share is 1."""
+        told, rows = self.value(table, amounts), float(sum(amounts[0][:-1]))
+        if rows < 1:
+            return dict.fromkeys(told, (0.0, 1.0))
+        off = self.off(table, noises, list(told.values()), rows)
+        ends = {edge: (max(share - off, 0.0), min(share + off, 1.0)) for edge, share in told.items()}
+        return ends | {self._ends(table)[-1]: (1.0, 1.0)}

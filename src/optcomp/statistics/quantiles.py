@@ -21,6 +21,7 @@ from optcomp.statistics.domains import Integers, Numbers
 from optcomp.statistics.statistic import Amounts, Part, Statistic
 from optcomp.statistics.statistic import Integers as Whole
 from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.together import Noises
 
 _CANDIDATES = 1000
 _MOST_CANDIDATES = 100_000
@@ -117,7 +118,7 @@ class Quantiles(Statistic):
         shown = ", ".join(f"{float(p):g}" for p in self.probabilities)
         return super().__str__().replace("quantiles", f"quantiles {shown}", 1)
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Any:
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Any:
         """No interval follows from the choice alone."""
         return None
 

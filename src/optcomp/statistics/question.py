@@ -19,6 +19,7 @@ from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.statistics.accuracy import Noise, checked_confidence, noise_reach
 from optcomp.statistics.statistic import Mechanism, Part, Statistic
 from optcomp.statistics.table import Declared
+from optcomp.statistics.together import Noises
 from optcomp.theorems.fz21 import largest_rho
 
 LEAST_SCALE, MOST_SCALE = 1e-3, 1e15
@@ -113,19 +114,22 @@ class Question:
 
         None for choices, whose error depends on the data.
         """
-        off = self.off(table, checked_confidence(confidence))
-        return None if off is None else tuple(float(each) for each in off)
-
-    def off(self, table: Declared, confidence: float) -> tuple[Fraction, ...] | None:
-        """The same, exactly."""
         if self.mechanism == "exponential":
             return None
-        parts = self.statistic.parts(table)
-        kind: Noise = "gaussian" if self.mechanism == "gaussian" else "laplace"
+        sure, parts = checked_confidence(confidence), self.statistic.parts(table)
         return tuple(  # as if every part had as many cells as it takes for each part to miss equally often
-            noise_reach(kind, scale, confidence, len(part.cells) * len(parts)) * part.unit
+            float(noise_reach(self.noise, scale, sure, len(part.cells) * len(parts)) * part.unit)
             for part, scale in zip(parts, self.scales(table), strict=True)
         )
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise, if it is no choice."""
+        return "gaussian" if self.mechanism == "gaussian" else "laplace"
+
+    def noises(self, table: Declared, confidence: float) -> Noises:
+        """The noise of all parts, for errors at this confidence."""
+        return Noises(self.noise, self.scales(table), confidence)
 
     def __str__(self) -> str:
         spent = {"ε": self.epsilon, "δ": self.delta, "ρ": self.rho}

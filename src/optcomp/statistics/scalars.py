@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,12 +11,14 @@ import ibis.expr.types as ir
 from optcomp.statistics.domains import Numbers, power_of_two
 from optcomp.statistics.statistic import Amounts, Integers, Interval, Part, Statistic, first_row, scalar
 from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.together import Noises
 
 _QUARTER, _FIFTH = Fraction(1, 4), Fraction(1, 5)
 _MOST_SQUARED = 2**15
 _NARROWER, _UP = 3, 1 + 1e-12
-Reach = Callable[[Sequence[float]], float]
-"""How far a sum of the noises of all parts reaches, each times its factor."""
+FOR_SQUARE = 0.05
+"""The share of what may be missed that goes to the square of the mean's error in a variance."""
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class Count(Statistic):
         """The noisy count."""
         return int(amounts[0][0])
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Interval:
-        """No count is negative."""
-        return max(float(amounts[0][0] - off[0]), 0.0), max(float(amounts[0][0] + off[0]), 0.0)
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
+        """No count is negative; but the noisy one, which may be, is inside."""
+        return around_count(amounts[0][0], noises.cells(1))
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,10 @@ class Sum(Statistic):
         """The noisy sum."""
         return float(amounts[0][0])
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Interval:
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
         """On either side."""
-        return float(amounts[0][0] - off[0]), float(amounts[0][0] + off[0])
+        off = noises.cells(1) * table.domain(self.column, Numbers).unit
+        return float(amounts[0][0] - off), float(amounts[0][0] + off)
 
 
 @dataclass(frozen=True)
@@ -108,36 +110,33 @@ class Mean(Statistic):
     def value(self, table: Declared, amounts: Amounts) -> float:
         """Within the bounds."""
         domain = table.domain(self.column, Numbers)
-        return float(_clamped(domain.middle + _ratio(amounts[1][0], amounts[0][0]), domain.low, domain.high))
+        return float(clamped(domain.middle + _ratio(amounts[1][0], amounts[0][0]), domain.low, domain.high))
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Interval:
-        """All ratios that the two intervals allow; `sharp_interval` knows more about the noise."""
+    def most(self, table: Declared) -> float:
+        """The most that a value on the grid of its unit, or an answer, differs from the middle."""
         domain = table.domain(self.column, Numbers)
-        (count,), (total,) = amounts
-        if count - off[0] < 1:
-            return float(domain.low), float(domain.high)
-        ratios = [(total + s) / (count + n) for s in (-off[1], off[1]) for n in (-off[0], off[0])]
-        low, high = domain.middle + min(ratios), domain.middle + max(ratios)
-        return float(_clamped(low, domain.low, domain.high)), float(_clamped(high, domain.low, domain.high))
+        return _most(domain, domain.unit)
 
-    def sharp_interval(self, table: Declared, amounts: Amounts, reach: Reach) -> Interval:
-        """All means m, from the middle, with |sum - m·count| no more than the noises reach with factors m and 1.
+    def off(self, table: Declared, noises: Noises, far: float, rows: float) -> float:
+        """How far off the mean of so many rows may be that lies so far from the middle.
 
-        For the true mean that is what the noises come to.  The factor is at most the largest |m| that is still
-        possible.
+        For plans `far` is that of the true mean m.  It is told above m + e only if s - (m + e)·t > e·rows, with the
+        noise s of the sum and t of the count, and m + e is within the bounds.  For releases it is that of the noisy
+        mean: the true one has |s - m·t| = |m - noisy|·(noisy rows).
         """
+        unit = float(table.domain(self.column, Numbers).unit)
+        return _mean_off(noises, far, self.most(table), unit, rows)
+
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
+        """As far as the answer may be off, within the bounds."""
         domain = table.domain(self.column, Numbers)
         (count,), (total,) = amounts
         if count < 1:
             return float(domain.low), float(domain.high)
-        unit, middle = float(domain.unit), domain.middle
-        low, high = domain.reach(middle, domain.unit)
-        most = float(max(-low * domain.unit, high * domain.unit)) * _UP
-        for _ in range(_NARROWER):
-            off = Fraction(reach((most, unit))) / count
-            most = min(most, float(abs(total / count) + off) * _UP)
-        ends = (middle + total / count + side * off for side in (-1, 1))
-        first, last = (float(_clamped(end, domain.low, domain.high)) for end in ends)
+        found = total / count
+        off = Fraction(self.off(table, noises, float(abs(found)) * _UP, float(count)))
+        ends = (domain.middle + found + side * off for side in (-1, 1))
+        first, last = (float(clamped(end, domain.low, domain.high)) for end in ends)
         return first, last
 
 
@@ -180,24 +179,63 @@ class Variance(Statistic):
     def value(self, table: Declared, amounts: Amounts) -> float:
         """Between 0 and the square of half the range."""
         (count,), (total,), (squares,) = amounts
-        return float(_clamped(_ratio(squares, count) - _ratio(total, count) ** 2, Fraction(0), self._most(table)))
+        return float(clamped(_ratio(squares, count) - _ratio(total, count) ** 2, Fraction(0), self._greatest(table)))
 
-    def _most(self, table: Declared) -> Fraction:
+    def _greatest(self, table: Declared) -> Fraction:
         domain = table.domain(self.column, Numbers)
         return Fraction((domain.high - domain.low) ** 2 / 4)
 
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Interval:
-        """The extremes of q/n - (s/n)² over the box: q at an end, |s| at an end or zero, n at an end or between."""
+    def most(self, table: Declared) -> float:
+        """The most that a value on the grid of its unit differs from the middle."""
+        domain = table.domain(self.column, Numbers)
+        return _most(domain, self._unit(domain))
+
+    def off(self, table: Declared, noises: Noises, means: Ends, variances: Ends, rows: float) -> float:
+        """How far off the variance of so many rows may be, but for the square of the mean's error.
+
+        Means m, from the middle, and variances v lie in these intervals.  With noise q of the sum of squares,
+        q - 2m·s + (m² - v)·t is what the noisy parts come to in place of 0.
+        """
+        most, unit = self.most(table), float(self._unit(table.domain(self.column, Numbers)))
+        far, near = max(map(abs, means)), 0.0 if means[0] <= 0 <= means[1] else min(map(abs, means))
+        off, factor = 0.0, most**2
+        for _ in range(1 + _NARROWER):
+            factors = factor, 2 * min(far, most) * unit, unit**2
+            off = noises.together(factors, 1 - FOR_SQUARE) / rows
+            factor = min(max(far**2 - variances[0], variances[1] - near**2) + off, most**2)
+        return off
+
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
+        """As far as the answer may be off; above it the mean's error squared comes on top."""
         (count,), (total,), (squares,) = amounts
-        low_n, high_n = count - off[0], count + off[0]
-        most = self._most(table)
-        if low_n < 1:
-            return 0.0, float(most)
-        least_s = max(abs(total) - off[1], Fraction(0))
-        most_s = abs(total) + off[1]
-        high = _greatest(squares + off[2], least_s, low_n, high_n)
-        low = min((squares - off[2]) / n - (most_s / n) ** 2 for n in (low_n, high_n))
-        return float(_clamped(low, Fraction(0), most)), float(_clamped(high, Fraction(0), most))
+        greatest = self._greatest(table)
+        if count < 1:
+            return 0.0, float(greatest)
+        mean, rows, unit = float(total / count), float(count), float(self._unit(table.domain(self.column, Numbers)))
+        moved = _mean_off(noises, abs(mean) * _UP, self.most(table), unit, rows, FOR_SQUARE)
+        found = squares / count - (total / count) ** 2
+        near, means = float(found), (mean - moved, mean + moved)
+        off = self.off(table, noises, means, (near, near + moved**2), rows)
+        low, high = found - Fraction(off), found + Fraction(off) + Fraction(moved) ** 2
+        return float(clamped(low, Fraction(0), greatest)), float(clamped(high, Fraction(0), greatest))
+
+
+def around_count(count: Fraction, off: int) -> Interval:
+    """As far as a count may be off, cut off at 0 but never short of the noisy count itself."""
+    return float(min(max(count - off, Fraction(0)), count)), float(max(count + off, Fraction(0)))
+
+
+def _most(domain: Numbers, unit: Fraction) -> float:
+    low, high = domain.reach(domain.middle, unit)
+    return float(max(-low * unit, high * unit, domain.high - domain.middle, domain.middle - domain.low)) * _UP
+
+
+def _mean_off(noises: Noises, far: float, most: float, unit: float, rows: float, share: float = 1.0) -> float:
+    """An e with e·rows no less than the reach of (far + e)·t + s: from the largest factor downwards."""
+    off = noises.together((most, unit), share) / rows
+    for _ in range(_NARROWER):
+        off = noises.together((min(far + off, most), unit), share) / rows
+    return off
 
 
 def _steps(table: Table, statistic: Sum | Mean | Variance, origin: Fraction, unit: Fraction) -> ir.Table:
@@ -206,18 +244,11 @@ def _steps(table: Table, statistic: Sum | Mean | Variance, origin: Fraction, uni
     return table.rows({"steps": (statistic.column, lambda column: domain.steps(column, origin, unit))}, statistic.where)
 
 
-def _greatest(q: Fraction, s: Fraction, low: Fraction, high: Fraction) -> Fraction:
-    """The greatest q/n - (s/n)² for n in an interval: concave in 1/n, greatest at n = 2s²/q."""
-    places = [low, high]
-    if q > 0 and low < 2 * s * s / q < high:
-        places.append(2 * s * s / q)
-    return max(q / n - (s / n) ** 2 for n in places)
-
-
 def _ratio(total: Fraction, count: Fraction) -> Fraction:
     """A noisy count may be zero or less; there is at least one row then, or the ratio is of no use anyway."""
     return total / max(count, Fraction(1))
 
 
-def _clamped(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def clamped(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """The nearest number within the ends."""
     return min(max(value, low), high)

@@ -16,6 +16,7 @@ import ibis.expr.types as ir
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.together import Noises
 
 Mechanism = Literal["laplace", "gaussian", "exponential"]
 Integers = tuple[int, ...]
@@ -68,8 +69,11 @@ class Statistic(ABC):
         """What is told: a function of the noisy amounts (integers times units)."""
 
     @abstractmethod
-    def interval(self, table: Declared, amounts: Amounts, off: Sequence[Fraction]) -> Any:
-        """Where the statistic of the bounded data lies if no amount of part i is off by more than off[i]."""
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Any:
+        """Where the statistic of the bounded data lies, with the confidence of the noises; what is told lies there too.
+
+        None if that does not follow from the noises.
+        """
 
     def measure(self, table: Table) -> tuple[Integers, ...]:
         """The exact integers: for mechanisms that add noise, not for publication."""

@@ -42,8 +42,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cells(result: Result, name: str) -> list[str]:
-    """The line of a table that begins with a name."""
-    (line,) = (line for line in result.stdout.splitlines() if line.startswith(f"│ {name} "))
+    """The first line that begins with a name: that of a statistic, before any note about it."""
+    line = next(line for line in result.stdout.splitlines() if line.startswith(f"│ {name} "))
     return [cell.strip() for cell in line.split("│")[1:-1]]
 
 
@@ -93,6 +93,22 @@ def test_help_and_completion() -> None:
 def test_schema() -> None:
     result = run("schema")
     assert (result.exit_code, json.loads(result.stdout)) == (0, schema())
+
+
+def test_an_error_that_rests_on_what_nobody_says_has_a_star() -> None:
+    Path("open.yaml").write_text(dumped(small()), encoding="utf8")
+    told = run("open.yaml")
+    assert cells(told, "mean_age")[4].endswith(" *")
+    assert not cells(told, "people")[4].endswith("*")
+    assert "if no cell of age is missing (else tell `present`)" in " ".join(told.stdout.replace("│", " ").split())
+    assert "an error with a star rests on something that the plan does not say" in told.stdout
+    known = run("open.yaml --set columns.age.present=0.5 --set columns.age.centre=[30,60]")
+    assert not cells(known, "mean_age")[4].endswith("*")
+    assert "± for 500 rows with a value" in known.stdout
+    assert "with a star" not in known.stdout
+    entry = json.loads(run("open.yaml --json").stdout)["statistics"][1]
+    assert entry["assumes"] == ["no cell of age is missing (else tell `present`)"]
+    assert entry["rows"] == 1000
 
 
 def test_edits_and_save() -> None:
@@ -277,7 +293,7 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     ),
     "unit": (
         {"columns": {"age": {"integers": [0, 9], "unit": 2}}},
-        "columns.age.unit: is not known; known are integers, got 2",
+        "columns.age.unit: is not known; known are integers, present, centre, spread, got 2",
     ),
     "no budget": ({"budget": {}}, "budget: must have epsilon and delta, or rho, or harm, got None"),
     "two budgets": (
@@ -309,7 +325,7 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     ),
     "unknown entry": (
         {"statistics": {"a": {"mean": "age", "eror": 1}}},
-        f"statistics.a.eror: is not known; known are mean, {_ENTRIES}, got 1",
+        f"statistics.a.eror: is not known; known are mean, {_ENTRIES}, present, centre, got 1",
     ),
     "no error": ({"statistics": {"a": {"mean": "age", "error": 0}}}, "statistics.a.error: must be positive, got 0.0"),
     "held twice": (

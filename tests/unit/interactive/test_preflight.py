@@ -294,6 +294,46 @@ def test_every_problem_is_one_line(changed: dict[str, list[str]], advice: list[s
     assert all(line.startswith(expected) for line, expected in zip(found, advice, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("empty", "present", "advice"),
+    [
+        (10, None, []),
+        (40, None, ["age: 80 % of rows have a value, and errors are stated for 100 %; is `present` right?"]),
+        (40, "0.8", []),
+        (40, "0.5", ["age: 80 % of rows have a value, and errors are stated for 50 %; is `present` right?"]),
+        (120, "0.4", []),
+        (120, "0.6", ["age: 40 % of rows have a value, and errors are stated for 60 %; is `present` right?"]),
+    ],
+)
+def test_errors_are_stated_for_the_values_that_there_are(
+    empty: int, present: str | None, advice: list[str], tmp_path: Path
+) -> None:
+    pa_csv.write_csv(pa.table(many(200, age=[""] * empty + ["40"] * (200 - empty))), tmp_path / "people.csv")
+    said = {} if present is None else {"present": present}
+    document = {
+        "plan": 1,
+        "data": {"rows": 200},
+        "columns": {"age": {"integers": [18, 90], **said}, "income": {"reals": [0, 9]}},
+        "budget": {"epsilon": 1},
+        "statistics": {"age": {"mean": "age"}, "total": {"sum": "income"}},
+    }
+    assert preflight(read(document), tmp_path / "people.csv").advice == advice
+    some = {"age": {"mean": "age", "where": "income > 4", "rows": 200}}
+    (condition,) = preflight(read(document | {"statistics": some}), tmp_path / "people.csv").conditions
+    reckoned = 200 if present is None else int(200 * float(present))
+    assert (condition.rows, condition.values, condition.reckoned) == (200, 200 - empty, reckoned)
+    told = preflight(read(document | {"statistics": some}), tmp_path / "people.csv").advice
+    assert any("of these rows have a value, and its error is stated for" in line for line in told) == bool(advice)
+
+
+def test_rows_that_are_dropped_are_not_reckoned_with(tmp_path: Path) -> None:
+    pa_csv.write_csv(pa.table(many(200, id=[str(i // 5) for i in range(200)])), tmp_path / "people.csv")
+    found = preflight(plan(rows=200, person="id", rows_per_person=2), tmp_path / "people.csv").advice
+    assert "data.rows: errors are stated for 200 rows, and 80 will count" in found
+    kept = preflight(plan(rows=80, person="id", rows_per_person=2), tmp_path / "people.csv").advice
+    assert not any("will count" in line for line in kept)
+
+
 @pytest.mark.parametrize(("declared", "far"), [(180, False), (179, True), (220, False), (221, True), (None, False)])
 def test_the_number_of_rows(declared: int | None, far: bool, tmp_path: Path) -> None:
     pa_csv.write_csv(pa.table(many(200)), tmp_path / "people.csv")

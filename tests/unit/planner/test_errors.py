@@ -35,8 +35,9 @@ from optcomp.statistics import (
 )
 from optcomp.statistics.accuracy import Noise
 from optcomp.statistics.domains import Numbers
+from optcomp.statistics.scalars import FOR_SQUARE
 from optcomp.statistics.statistic import Mechanism
-from optcomp.statistics.together import laplace_sum_reach, together
+from optcomp.statistics.together import Noises, laplace_sum_reach, together
 from tests.oracles.released import Law, Rows, least_error, mean_off, variance_off
 from tests.oracles.truth import real, working
 from tests.unit.statistics.people import Changing
@@ -181,7 +182,9 @@ def test_means_that_no_bounds_hold_back(mechanism: Mechanism) -> None:
         noise = laws(found, budget)
         empty, none = found._no_rows(noise[0].scale), noise[0].at_least(np.array([float(rows)]))[0] - 1e-13
         assert none <= empty <= 1
-        error = found._unbounded([law.scale for law in noise[:2]], missed)
+        kind: Noise = "gaussian" if mechanism == "gaussian" else "laplace"
+        scales = tuple(law.scale for law in noise)
+        error = found._unbounded(Noises(kind, scales, 1 - missed / FOR_SQUARE))
         for data in extremes("digit", Variance("digit"), rows):
             loose = Rows(data.steps, data.unit, data.middle, -far, far)
             assert error >= 5 or mean_off(loose, noise[:2], error) <= missed + empty + 1e-11
@@ -421,9 +424,10 @@ def largest_deviation(gaussian: bool, scale: float, counts: list[int], times: in
     """Of the released distribution, simulated with exact probabilities and other seeds than the plan's."""
     rng, law = np.random.default_rng([11, len(counts), int(scale * 100)]), Law(gaussian, scale)
     noise = rng.choice(law.places, size=(times, len(counts)), p=law.chances)
-    noisy = np.maximum(counts + noise, 0)
-    shares = np.cumsum(noisy, axis=1) / np.maximum(noisy.sum(axis=1, keepdims=True), 1)
-    return np.abs(shares - np.array(list(accumulate(counts))) / sum(counts)).max(axis=1)
+    noisy = np.cumsum(counts + noise, axis=1)
+    shares = np.clip(noisy / np.maximum(noisy[:, -1:], 1), 0, 1)
+    above, below = np.maximum.accumulate(shares, axis=1), np.minimum.accumulate(shares[:, ::-1], axis=1)[:, ::-1]
+    return np.abs((above + below) / 2 - np.array(list(accumulate(counts))) / sum(counts)).max(axis=1)
 
 
 @pytest.mark.parametrize("mechanism", NOISES)
@@ -440,7 +444,7 @@ def test_errors_of_cumulative_distributions_agree_with_another_simulation(
         covered = float(np.mean(largest_deviation(law.gaussian, law.scale, counts, times) <= error + 1e-12))
         spread = math.sqrt(confidence * (1 - confidence) / times)
         assert covered >= confidence - 4 * spread
-        if law.scale > 2 and bins > 1:  # else deviations come in steps
+        if law.scale > 2 and bins > 1 and error < 0.1:  # else deviations come in steps, or bounds matter
             assert covered <= confidence + 4 * spread + 5 * math.sqrt(confidence * (1 - confidence) / 4000)
 
 
@@ -453,8 +457,10 @@ def test_confidences_that_no_simulation_reaches_are_bounded(mechanism: Mechanism
         counts = [500.0] * 6
         worst = 0.0
         for signs in product((-1, 1), repeat=6):
-            noisy = [max(count + sign * reach, 0.0) for count, sign in zip(counts, signs, strict=True)]
-            off = [abs(up / sum(noisy) - (i + 1) / 6) for i, up in enumerate(accumulate(noisy))]
+            noisy = [count + sign * reach for count, sign in zip(counts, signs, strict=True)]
+            if sum(noisy) < 1:
+                continue
+            off = [abs(min(max(up / sum(noisy), 0), 1) - (i + 1) / 6) for i, up in enumerate(accumulate(noisy))]
             worst = max(worst, *off)
         assert worst <= found.error(budget) <= 1
     assert found.error(Fraction(5)) < 0.1
@@ -470,7 +476,7 @@ ALIKE = [
     (Sum("digit"), Sum("other", where="few > 1")),
     (Count(), Count(where="few > 1")),
     (Histogram("kind"), Histogram("few", bins=2)),
-    (CDF("digit", bins=4), CDF("wide", bins=4)),
+    (CDF("fine", bins=4), CDF("wide", bins=4)),
     (Median("digit"), Median("other")),
 ]
 

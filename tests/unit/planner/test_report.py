@@ -14,7 +14,7 @@ import pytest
 
 from optcomp.planner import Plan, make_plan, read
 from optcomp.planner.edits import hold, put
-from optcomp.planner.facts import cautions, down, facts, growth, near, note, shares, up, words
+from optcomp.planner.facts import cautions, down, facts, growth, near, shares, up, words
 from optcomp.planner.pictures import MOST_BARS, printable
 from optcomp.planner.report import MOST_CELLS, page
 from tests.plans import Plain, example, small
@@ -231,20 +231,49 @@ def test_words() -> None:
 def test_notes_say_what_an_error_rests_on() -> None:
     conditions = {
         "a": {"mean": "age", "where": "age > 3"},
-        "b": {"mean": "age", "where": "age > 3", "rows": 500},
+        "b": {"mean": "age", "where": "age > 3", "rows": 500, "present": "0.5", "centre": [40, 60]},
         "c": {"median": "age"},
         "d": {"cdf": "age", "bins": 3},
         "e": {"count": None, "where": "age > 3"},
+        "f": {"mean": "income", "where": "age > 3", "rows": 500},
+        "g": {"variance": "income"},
     }
-    plan = make_plan(read(small(statistics=conditions)))
-    assert [note(line) for line in plan.lines] == [
-        "error as if the condition kept all rows: tell how many by `rows`",
-        None,
-        "error for rows spread evenly over the bounds",
-        "error by simulation, for rows spread evenly over the bounds",
+    columns = {"age": {"integers": [0, 99]}, "income": {"reals": [0, 100], "present": "0.9", "centre": 50}}
+    plan = make_plan(read(small(columns=columns, statistics=conditions)))
+    entries = facts(plan)["statistics"]
+    full, even = "no cell of age is missing (else tell `present`)", "values are spread evenly over the bounds"
+    all_rows = "the condition keeps all rows (else tell `rows`)"
+    as_often = "cells of income are missing as often where the condition holds (else tell `present`)"
+    assert [entry["note"] for entry in entries] == [
+        f"± for 1,000 rows with a value, wherever their mean lies, if {all_rows} and {full}",
+        "± for 250 rows with a value",
+        f"± for 1,000 rows with a value, if {full} and {even}",
+        f"± for 1,000 rows with a value, if {full} and {even}",
         "relative to all rows: tell how many satisfy the condition by `rows`",
+        f"± for 450 rows with a value, wherever their mean lies, if {as_often}",
+        "± for 900 rows with a value",
     ]
-    assert plan.lines[1].error > plan.lines[0].error
+    assumed = [[all_rows, full], [], [full, even], [full, even], [], [as_often], []]
+    assert [entry["assumes"] for entry in entries] == assumed
+    assert [entry["rows"] for entry in entries] == [1000, 250, 1000, 1000, None, 450, 900]
+    assert [entry["otherwise"] is not None for entry in entries] == [True, False, False, True, False, True, False]
+    assert entries[3]["otherwise"]["error"] > entries[3]["error"]
+    assert entries[0]["otherwise"]["error"] < entries[0]["error"]
+
+
+def test_a_page_marks_errors_that_rest_on_what_nobody_says() -> None:
+    open_plan, known = (
+        make_plan(read(small(columns=small()["columns"] | {"age": {"integers": [0, 99], **said}})))
+        for said in ({}, {"present": 1, "centre": 40})
+    )
+    shown = page(facts(open_plan), growth(open_plan))
+    assert "*</td>" in shown
+    assert "if no cell of age is missing (else tell `present`)" in shown
+    assert "an error with a star rests on something that the plan does not say" in shown
+    told = page(facts(known), growth(known))
+    assert "*</td>" not in told
+    assert "rests on something" not in told
+    assert "± for 1,000 rows with a value" in told
 
 
 @pytest.mark.parametrize(

@@ -106,19 +106,19 @@ CASES = [
 ]
 
 
-def releases(question: Question) -> Iterator[Any]:
+def releases(question: Question, about: Table, times: int) -> Iterator[Any]:
     """Released values: as `noised` makes them, except that noise is drawn for all of them at once."""
-    statistic, scales = question.statistic, question.scales(table())
-    exact, drawn = measured(statistic, table()), []
-    for values, part, scale in zip(exact, statistic.parts(table()), scales, strict=True):
+    statistic, scales = question.statistic, question.scales(about)
+    exact, drawn = measured(statistic, about), []
+    for values, part, scale in zip(exact, statistic.parts(about), scales, strict=True):
         if question.mechanism == "exponential":
-            found, width = [chosen(values, scale) for _ in range(TIMES)], 1
+            found, width = [chosen(values, scale) for _ in range(times)], 1
         else:
             add = with_laplace if question.mechanism == "laplace" else with_gaussian
-            found, width = add(values * TIMES, scale), len(values)
+            found, width = add(values * times, scale), len(values)
         amounts = [value * part.unit for value in found]
-        drawn.append([amounts[i * width : (i + 1) * width] for i in range(TIMES)])
-    return (statistic.value(table(), amounts) for amounts in zip(*drawn, strict=True))
+        drawn.append([amounts[i * width : (i + 1) * width] for i in range(times)])
+    return (statistic.value(about, amounts) for amounts in zip(*drawn, strict=True))
 
 
 def within(value: Any, truth: Any, error: float) -> bool:
@@ -135,7 +135,7 @@ def test_stated_errors_hold_as_often_as_stated(case: Case) -> None:
     budget = Fraction(case.budget)
     error, question = model.error(budget), model.question(budget)
     assert within(noised(question, table(), measured(case.statistic, table())).value, case.truth, math.inf)
-    covered = sum(within(value, case.truth, error) for value in releases(question))
+    covered = sum(within(value, case.truth, error) for value in releases(question, table(), TIMES))
     assert binomial_tail(covered, TIMES, case.confidence) > ALARM, covered
     if case.cells is not None:
         (part,), (scale,) = model.parts, question.scales(table())

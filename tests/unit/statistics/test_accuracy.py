@@ -94,13 +94,13 @@ def test_confidence_is_for_all_cells_and_all_parts_together(confidence: float) -
     table = Declared({"x": Integers(0, 6)})
     for statistic, cells in ((Count(), [1]), (Histogram("x"), [8]), (Variance("x"), [1, 1, 1])):
         question = Question(statistic, epsilon="0.7")
-        off = question.off(table, confidence)
+        off = question.error(table, confidence)
         assert off is not None
         covered = arb(1)
         with working(BITS):
             parts = statistic.parts(table)
             for each, scale, part, count in zip(off, question.scales(table), parts, cells, strict=True):
-                steps = each / part.unit
+                steps = Fraction(each) / part.unit
                 assert steps.denominator == 1
                 covered *= all_within(laplace_within, scale, int(steps), count)
             assert covered >= real(confidence)

@@ -9,7 +9,7 @@ import pytest
 
 from optcomp.statistics import Declared, Integers, Mean, Reals
 from optcomp.statistics.accuracy import Noise
-from optcomp.statistics.together import together
+from optcomp.statistics.together import Noises, together
 from tests.oracles.released import Law
 
 COLUMNS = {"digit": Integers(0, 9), "odd": Integers(-3, 40), "x": Reals(0, 2, "0.25")}
@@ -33,9 +33,8 @@ def missed(column: str, count: int, total: int, kind: Noise, scales: tuple[float
                 chance += share * part
                 continue
             amounts = (Fraction(count + int(place)),), ((total + int(other)) * unit,)
-            low, high = Mean(column).sharp_interval(
-                TABLE, amounts, lambda factors: together(kind, scales, factors, 1 - confidence)
-            )
+            low, high = Mean(column).interval(TABLE, amounts, Noises(kind, scales, confidence))
+            assert low <= Mean(column).value(TABLE, amounts) <= high
             if not low - 1e-9 <= truth <= high + 1e-9:
                 chance += share * part
     return float(chance)
@@ -60,7 +59,7 @@ def test_they_are_no_wider_than_what_was_planned_and_narrow_near_the_middle(kind
 
     def width(total: int) -> float:
         amounts = (Fraction(10_000),), (Fraction(total),)
-        ends = Mean("odd").sharp_interval(TABLE, amounts, lambda factors: together(kind, scales, factors, 0.05))
+        ends = Mean("odd").interval(TABLE, amounts, Noises(kind, scales, 0.95))
         return ends[1] - ends[0]
 
     most = 2 * together(kind, scales, (22.0, 1.0), 0.05) / 10_000
@@ -71,4 +70,4 @@ def test_they_are_no_wider_than_what_was_planned_and_narrow_near_the_middle(kind
 def test_without_rows_everything_is_possible() -> None:
     for count in (0, -3):
         amounts = (Fraction(count),), (Fraction(5),)
-        assert Mean("digit").sharp_interval(TABLE, amounts, lambda factors: 1.0) == (0.0, 9.0)
+        assert Mean("digit").interval(TABLE, amounts, Noises("laplace", (1.0, 1.0), 0.95)) == (0.0, 9.0)
