@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from optcomp import Bound, NotAffordable, compose
+from optcomp.theorems.opt import CAPPED
 from tests.campaign import run
 from tests.campaign.asked import kept
 from tests.campaign.classes import CLASSES, judged
@@ -80,7 +81,7 @@ def _bound(lower: float, upper: float, *notes: str) -> Bound:
         (_bound(1.0, 1.0 + 1e-8), ["useless"]),
         (_bound(0.0, 2.0), ["useless"]),
         (_bound(0.0, 2.0, "every ε_i is a multiple of 1"), ["useless"]),
-        (_bound(0.0, 2.0, "the work cap ended the computation before the width aimed at was reached"), []),
+        (_bound(0.0, 2.0, CAPPED), []),
         (_bound(0.0, 1e-16), []),
     ],
 )

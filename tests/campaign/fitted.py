@@ -19,6 +19,8 @@ from tests.oracles.truth import Rational, Truth
 RTOL = 1e-6
 NEXT = 2e-6
 """A number this much beyond the one found (relatively) is over the budget ..."""
+HAIR = 1 + 1e-12
+"""So much more than the cost a budget is: the last float of a cost is nobody's to promise."""
 ALL_BUT = 1 - Fraction(1, 10**8)
 """... or over this share of it."""
 
@@ -86,7 +88,7 @@ def _one_more(rng: Generator) -> _Search:
 def _budget(
     rng: Generator, build: Callable[[float], list[float]], beyond: Callable[[float], float], told: str
 ) -> _Search:
-    """What a number between a tenth and 3 costs at some δ, or at some ε."""
+    """A hair more than a number between a tenth and 3 costs at some δ, or at some ε."""
 
     def truth(number: float) -> Truth:
         return Halves((x, 0.0, 1) for x in build(number))
@@ -94,7 +96,7 @@ def _budget(
     there = truth(10.0 ** float(rng.uniform(-1, 0.5)))
     epsilon = float(there.total) * float(rng.uniform(0.05, 0.98))
     delta = float(there.delta(Fraction(epsilon), 256).mid())
-    return _Search(build, truth, beyond, epsilon, delta if delta > 1e-300 else plain_delta(rng), told)
+    return _Search(build, truth, beyond, epsilon * HAIR, delta if delta > 1e-300 else plain_delta(rng), told)
 
 
 def _copies(rng: Generator) -> _Search:

@@ -42,6 +42,8 @@ FLOAT_ATOMS = 9_000_000
 PATIENT_ATOMS = 1_100_000
 """The most atoms listed in ball arithmetic when bits are asked for: 38 different ε, about 0.7 GB and ten seconds."""
 _SUBSETS = 256
+_SPARE = 16
+"""Bits of the exact ends beyond those asked for."""
 
 LEAK = "δ is below the probability that some mechanism leaks everything"
 UNDECIDED = "δ is so near to the probability that some mechanism leaks everything that nobody decided which is larger"
@@ -80,7 +82,7 @@ def to_bits(quantity: Quantity, parts: Parts, given: Exact, bits: int) -> Bound:
         best = optimum(parts, given, _Effort(working, True, PATIENT_ATOMS))
         if best.method == "leak":
             return _bound(quantity, best, parts, given)
-        ends = _ends(best.value, working, _most_exactly(quantity, parts)) if best.value.is_finite() else None
+        ends = _ends(best.value, bits, working) if best.value.is_finite() else None
         if ends is not None and (ends[1] - ends[0]) * 2**bits <= 1:
             return _bound(quantity, best, parts, given, ends)
         working *= 2
@@ -88,16 +90,13 @@ def to_bits(quantity: Quantity, parts: Parts, given: Exact, bits: int) -> Bound:
             raise ArithmeticError(f"no convergence at {working} bits: {best.value}")
 
 
-def _ends(value: arb, bits: int, most: Fraction | None) -> tuple[Fraction, Fraction]:
-    """The ends of a ball around a number known to lie between zero and `most`, exactly."""
-    with precision(bits + 128):
-        lower, upper = max(fraction(value.lower()), Fraction(0)), max(fraction(value.upper()), Fraction(0))
-    return (lower, upper) if most is None else (min(lower, most), min(upper, most))
-
-
-def _most_exactly(quantity: Quantity, parts: Parts) -> Fraction | None:
-    """No δ is above 1, and no ε above the sum."""
-    return Fraction(1) if quantity == "delta" else parts.coin_tally.total
+def _ends(value: arb, bits: int, working: int) -> tuple[Fraction, Fraction]:
+    """The ends of a ball around a number known not to be negative, rounded outwards to a grid finer than 2^-bits."""
+    grid = 1 << (bits + _SPARE)
+    with precision(working + 128):
+        lower, upper = ((end * grid).mid() for end in (value.lower(), value.upper()))
+        whole = int(lower.floor().unique_fmpz()), int(upper.ceil().unique_fmpz())
+    return Fraction(max(whole[0], 0), grid), Fraction(max(whole[1], 0), grid)
 
 
 def _bound(
@@ -113,6 +112,8 @@ def _bound(
         lower, upper = Enclosure.of(optimum.value).clamp(0.0, most(quantity, parts, given))
         if quantity == "epsilon" and optimum.method == "sum":
             lower = epsilon_sum(parts).lower
+        if enclosure is not None:  # both pairs of ends hold
+            enclosure = max(enclosure[0], Fraction(lower)), min(enclosure[1], Fraction(upper))
     equal = optimum.method == "binomial" and parts.all_equal
     return Bound(
         quantity=quantity,

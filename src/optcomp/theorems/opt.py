@@ -35,7 +35,7 @@ FIRST_WORK = 1e8
 """What a first look may cost, before a table on a lattice is tried: on an atom itself the integral converges slowly."""
 PATIENT_WORK = 1e10
 """The work cap for a demanded width."""
-CAPPED = "the work cap ended the computation before the width aimed at was reached"
+CAPPED = "wider than aimed at: the cap on the work, or round-off, ended the computation"
 _BITS = 96
 _LONG = 1000
 

@@ -24,7 +24,7 @@ _AIM = 0.75
 
 @dataclass(frozen=True)
 class Bracket:
-    """lower <= the answer <= upper, and the free choices that gave it; `capped` if work ended before the aim."""
+    """lower <= the answer <= upper, and the free choices that gave it; `capped` if work or round-off ended before the aim."""
 
     lower: float
     upper: float
@@ -70,7 +70,7 @@ def excess_root(source: Source, target: Target, rtol: float, work: float) -> tup
         else:
             aim *= min(max(0.5 * rtol * best.upper / width, 0.01), 0.5)
     assert best is not None
-    return best, made
+    return replace(best, capped=not best.upper - best.lower <= rtol * best.upper), made
 
 
 def _aimed(source: Source, y: float, target: Target) -> Saddle:
@@ -199,7 +199,7 @@ def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Brack
             saddle = replace(saddle, log_h=min(middle, -1e-300))
         aim *= min(max(0.5 * rtol / width, 0.01), 0.5)
     assert best is not None
-    return best, made
+    return replace(best, capped=not -math.expm1(best.lower - best.upper) <= rtol), made
 
 
 def excess(made: Anchor, y: float) -> Bracket:

@@ -1,0 +1,238 @@
+"""The root finder: proofs move the ends, undecided places never do."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optcomp.numerics import lines, roots
+from optcomp.numerics.ball_halves import BallHalves
+from optcomp.numerics.contour import bracket
+from optcomp.numerics.lines import Enumeration
+from optcomp.numerics.roots import Side
+from tests.oracles.halves import Halves
+from tests.oracles.truth import rational_ends, working
+
+COINS = [(0.24, 1), (0.072, 1), (1.583, 1), (0.094, 1), (0.3, 2)]
+TRUTH = Halves([(x, 0.0, m) for x, m in COINS])
+TOP = arb(sum(x * m for x, m in COINS))
+
+
+def seen_from(root: Fraction, left: Fraction, right: Fraction, undecided: Side) -> Callable[[float], Side]:
+    """A side that is proved only outside of [root - left, root + right]."""
+
+    def side(place: float) -> Side:
+        if Fraction(place) <= root - left:
+            return Side.RIGHT
+        return Side.LEFT if Fraction(place) >= root + right else undecided
+
+    return side
+
+
+places = st.fractions(min_value=0, max_value=1000, max_denominator=10**6)
+blurs = st.one_of(st.just(Fraction(0)), st.fractions(min_value=0, max_value=2, max_denominator=10**9))
+
+
+@given(root=places, left=blurs, right=blurs)
+def test_the_root_lies_between_and_the_ends_are_near_what_is_undecided(
+    root: Fraction, left: Fraction, right: Fraction
+) -> None:
+    low, high = roots.float_root(seen_from(root, left, right, Side.UNDECIDED))
+    assert low <= root <= high
+    blurred = left + right + Fraction(math.ulp(high)) * 2
+    assert Fraction(high) - Fraction(low) <= 2 * blurred
+
+
+@given(root=places, left=blurs, right=blurs)
+def test_an_undecided_place_never_moves_an_end(root: Fraction, left: Fraction, right: Fraction) -> None:
+    side, asked = seen_from(root, left, right, Side.UNDECIDED), list[float]()
+
+    def told(place: float) -> Side:
+        asked.append(place)
+        return side(place)
+
+    low, high = roots.float_root(told)
+    assert low == 0 or side(low) is Side.RIGHT
+    assert math.isinf(high) or side(high) is Side.LEFT
+    assert len(asked) < 400
+
+
+def test_a_root_beyond_all_places_has_no_upper_end() -> None:
+    assert roots.float_root(lambda place: Side.RIGHT) == (2.0**60, math.inf)
+    assert roots.float_root(lambda place: Side.UNDECIDED) == (0.0, math.inf)
+    assert roots.float_root(lambda place: Side.LEFT) == (0.0, 0.0)
+
+
+def test_proofs_that_contradict_each_other_are_an_error() -> None:
+    with pytest.raises(ArithmeticError, match="contradictory"):
+        roots.certified_root(lambda place: Side.RIGHT if place > 1 else Side.LEFT, 0.0, 3.0, (2.0, 2.5), lambda *_: 0.5)
+
+
+def test_floats_are_halved_by_counting_them() -> None:
+    assert roots.between_floats(0.0, 5e-324) is None
+    assert roots.between_floats(1.0, math.nextafter(1.0, 2)) is None
+    assert 0 < (roots.between_floats(0.0, 1.0) or 0) < 1e-150
+
+
+class Blurred:
+    """The same enumeration, known to fewer bits: the truth sits at an end of every ball, the worst one for a side."""
+
+    def __init__(self, atoms: Enumeration, blur: float, corner: tuple[int, int]) -> None:
+        self._atoms, self._blur, self._corner = atoms, blur, corner
+        self.bits, self.slack, self.dropped = atoms.bits, atoms.slack, atoms.dropped
+
+    def lines(self, z: arb) -> tuple[arb, arb]:
+        above, damped = self._atoms.lines(z)
+        return self._moved(above, self._corner[0]), self._moved(damped, self._corner[1])
+
+    def _moved(self, value: arb, direction: int) -> arb:
+        middle = value.mid() * (1 + direction * arb(self._blur))
+        return arb(middle.mid(), (value.mid() * arb(self._blur) * arb("1.0001")).mid() + value.rad())
+
+
+CORNERS = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+
+
+def holds(finder: ModuleType, corner: tuple[int, int], t: float, blur: float) -> bool:
+    """Whether the root found from blurred sums is right, with a t that is only known to lie in a ball too."""
+    goal = arb(t, t * blur)
+    found = finder.enumerated_root(Blurred(BallHalves(COINS, 160), blur, corner), goal, 1.0, TOP)
+    with working(300):
+        lower, upper = rational_ends(found)
+        ends = rational_ends(goal)
+    wide = float(upper - lower) > 200 * blur * float(upper)
+    return not wide and TRUTH.at_least(lower, ends[1]) and TRUTH.at_most(upper, ends[0])
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.parametrize("t", [0.11, 0.01, 0.3, 1e-3])
+@pytest.mark.parametrize("blur", [1e-9, 1e-4])
+def test_blurred_sums_widen_the_answer_and_never_falsify_it(corner: tuple[int, int], t: float, blur: float) -> None:
+    assert holds(lines, corner, t, blur)
+
+
+MUTATIONS = [
+    ("lines", "if _height(self._atoms.lines(y), y) >= self._t:", "if _height(self._atoms.lines(y), y) >= self._t.lower():"),
+    ("lines", "if _height(self._atoms.lines(y), y) >= self._t:", "if _height(self._atoms.lines(y), y).upper() >= self._t:"),
+    ("lines", "if _height(self._atoms.lines(y), y) >= self._t:", "if not _height(self._atoms.lines(y), y) < self._t:"),
+    ("lines", "if _upper(self._atoms, y) <= self._t else", "if _upper(self._atoms, y) <= self._t.upper() else"),
+    ("lines", "if _upper(self._atoms, y) <= self._t else", "if not _upper(self._atoms, y) > self._t.mid() else"),
+    ("lines", "+ atoms.dropped).upper()", "+ atoms.dropped).lower()"),
+    ("lines", "+ atoms.dropped).upper()", "+ atoms.dropped).mid()"),
+    ("lines", "arb(0), top.upper(), climb", "arb(0), (top / 2).upper(), climb"),
+]  # fmt: skip
+"""Each turns one direction of rounding round."""
+
+
+def mutated(module: str, before: str, after: str) -> ModuleType:
+    """The module with one line changed."""
+    path = Path(sys.modules[f"optcomp.numerics.{module}"].__file__ or "")
+    source = path.read_text(encoding="utf-8")
+    assert source.count(before) == 1, before
+    spec = importlib.util.spec_from_loader("mutant", loader=None)
+    assert spec is not None
+    mutant = importlib.util.module_from_spec(spec)
+    sys.modules["mutant"] = mutant
+    exec(compile(source.replace(before, after), str(path), "exec"), mutant.__dict__)
+    return mutant
+
+
+def survives(finder: ModuleType) -> bool:
+    """Whether a finder passes all that the real one passes."""
+    try:
+        return all(holds(finder, corner, t, 1e-4) for corner in CORNERS for t in (0.11, 0.01, 0.3))
+    except ArithmeticError:
+        return False
+
+
+def test_the_finder_itself_survives() -> None:
+    assert survives(lines)
+
+
+@pytest.mark.parametrize(("module", "before", "after"), MUTATIONS)
+def test_every_rounding_turned_round_is_noticed(module: str, before: str, after: str) -> None:
+    assert not survives(mutated(module, before, after))
+
+
+SIGNS = [
+    ("if difference >= 0:", "if not difference < 0:"),
+    ("return Side.LEFT if difference <= 0 else", "return Side.LEFT if not difference > 0 else"),
+    ("self.low = place if place > self.low else self.low", "self.low = self.low"),
+    ("self.high = place if place < self.high else self.high", "self.high = place"),
+]
+
+
+def decided(finder: ModuleType) -> bool:
+    """Whether balls around a falling line give ends that hold and are as near as the balls allow."""
+    for blur in (0.0, 1e-3):
+        for shift in (-1, 1):
+            root = 2.0 + 2.0**-40
+
+            def side(y: float, blur: float = blur, shift: int = shift, root: float = root) -> object:
+                return finder.side_of(arb(root) - arb(y) + arb(shift * blur, blur * 1.0001))
+
+            try:
+                low, high = finder.float_root(side)
+            except ArithmeticError:
+                return False
+            if not (low <= root <= high and high - low <= 4 * blur + 2**-50):
+                return False
+    return True
+
+
+def test_signs_of_balls() -> None:
+    assert decided(roots)
+
+
+@pytest.mark.parametrize(("before", "after"), SIGNS)
+def test_every_sign_turned_round_is_noticed(before: str, after: str) -> None:
+    assert not decided(mutated("roots", before, after))
+
+
+MARGINS = [
+    ("return lambda sides: target.log_t[0] - sides.most", "return lambda sides: target.log_t[1] - sides.most"),
+    ("return lambda sides: target.log_t[0] - sides.most", "return lambda sides: target.log_t[0] - sides.least"),
+    ("return lambda sides: sides.least - target.log_t[1]", "return lambda sides: sides.least - target.log_t[0]"),
+    ("return lambda sides: sides.least - target.log_t[1]", "return lambda sides: sides.most - target.log_t[1]"),
+    ("return lambda sides: sides.least - target.log_rest[1]", "return lambda sides: sides.most - target.log_rest[1]"),
+    ("return lambda sides: target.log_rest[0] - sides.most", "return lambda sides: target.log_rest[0] - sides.least"),
+    ("return lambda sides: sides.least - target.log_rest[1]", "return lambda sides: sides.least - target.log_rest[0]"),
+    ("return lambda sides: target.log_rest[0] - sides.most", "return lambda sides: target.log_rest[1] - sides.most"),
+]  # fmt: skip
+
+
+def contour_holds(finder: ModuleType) -> bool:
+    """The contour's root for a t known to a thousandth, at places above and below one half."""
+    from optcomp.composition.reading import read_parts
+    from optcomp.numerics.contour.anchor import CoinSource
+    from optcomp.theorems.opt import coins_of
+
+    sizes = [0.3 + 0.01 * i for i in range(14)]
+    truth = Halves([(x, 0.0, 1) for x in sizes])
+    source = CoinSource(coins_of(read_parts(sizes), +1))
+    for t in (0.02, 0.2, 0.8):
+        low, high = t * (1 - 1e-3), t * (1 + 1e-3)
+        goal = finder.Target((math.log(low), math.log(high)), (math.log1p(-high), math.log1p(-low)))
+        found = finder.excess_root(source, goal, 1e-2, 1e6)[0]
+        if not (truth.at_least(found.lower, high) and truth.at_most(found.upper, low)):
+            return False
+    return True
+
+
+def test_the_contour_knows_t_between_two_numbers() -> None:
+    assert contour_holds(bracket)
+
+
+@pytest.mark.parametrize(("before", "after"), MARGINS)
+def test_every_margin_turned_round_is_noticed(before: str, after: str) -> None:
+    assert not contour_holds(mutated("contour.bracket", before, after))
