@@ -16,6 +16,7 @@ _FEW = 300
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
 _FIRST = 2048
+_MOST_STEPS, _LONG = 60, 1e-9
 _MOST_LOST = 12  # places that prove nothing at all
 _AIM = 0.75
 """The share of the wanted width that goes to the smoothing."""
@@ -155,22 +156,36 @@ def _outwards(
     y: float, sides: Sides, direction: int, integral: Integral, margin: Callable[[Sides], float], end: float
 ) -> float:
     """The nearest place in a direction where the margin is proved; the end of the range if none is found."""
-    step, lost = 0.0, 0
+    step, lost, failed = 0.0, 0, y
     least = max(4e-16 * abs(y), 0.1 * integral.plan.smoothing)
-    for _ in range(60):
+    for _ in range(_MOST_STEPS):
         missing = -margin(sides)
         if missing <= 0:
-            return y
+            return _back(y, failed, integral, margin)
         lost += not math.isfinite(missing)
         if lost > _MOST_LOST:
             return end
         newton = missing / abs(sides.slope) if sides.slope and math.isfinite(missing) else 0.0
-        step = max(1.05 * newton, 2 * step if newton == 0 else 0.25 * step, least)
-        y += direction * step
-        if (end - y) * direction <= 0:
+        step = max(1.05 * newton, 8 * step if newton == 0 else 0.25 * step, least)
+        room = (end - y) * direction
+        if room <= least:
             return end
+        failed, y = y, y + direction * min(step, 0.5 * room)  # a flat stretch before a corner tells nothing of the end
         sides = integral.sides(y)
     return end
+
+
+def _back(proved: float, failed: float, integral: Integral, margin: Callable[[Sides], float]) -> float:
+    """After a long step nearly the first place that is proved."""
+    for _ in range(_MOST_STEPS):
+        middle = 0.5 * (proved + failed)
+        if abs(proved - failed) <= _LONG * abs(proved) or not min(proved, failed) < middle < max(proved, failed):
+            break
+        if margin(integral.sides(middle)) >= 0:
+            proved = middle
+        else:
+            failed = middle
+    return proved
 
 
 def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:

@@ -170,19 +170,27 @@ class MixedNormalLaw(CloudLaw):
         return self._known[c, "slope"]
 
     def _crossing(self, y: arb) -> arb | None:
-        """The x with A(x) = e^y; none if A is larger everywhere."""
+        """The x with A(x) = e^y; none if A is larger everywhere; not finite if that is undecided."""
         mu, q = ball(self.mu), ball(self.q)
         ratio = (y.expm1() + q) / q
-        return (ratio.log() + mu * mu / 2) / mu if ratio > 0 else None
+        return None if ratio <= 0 else (ratio.log() + mu * mu / 2) / mu
 
-    def tail(self, y: float) -> arb:
-        return self._sides(y)[0]
+    def tail(self, y: float | arb) -> arb:
+        return self.sides(y)[0]
 
-    def excess(self, y: float) -> arb:
-        own, other = self._sides(y)
+    def excess(self, y: float | arb) -> arb:
+        own, other = self.sides(y)
         return own - arb(y).exp() * other
 
-    def _sides(self, y: float) -> tuple[arb, arb]:
+    def excess_over(self, y: float | arb, t: arb) -> arb:
+        """Towards the mixture the excess is q less two tails: no cancellation where t is q itself."""
+        place = self._crossing(arb(y))
+        if self.direction == "away" or place is None:
+            return self.excess(y) - t
+        mu, q = ball(self.mu), ball(self.q)
+        return (q - t) - q * normal_tail(mu - place) - (arb(y).expm1() + q) * normal_tail(place)
+
+    def sides(self, y: float | arb) -> tuple[arb, arb]:
         """P(L > y) under the law itself and under the other one."""
         mu, q = ball(self.mu), ball(self.q)
         place = self._crossing(arb(y) if self.direction == "towards" else -arb(y))
