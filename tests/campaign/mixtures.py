@@ -1,8 +1,8 @@
 """Random mixtures of two to six mechanisms of every kind, asked both ways, against oracles that share no code.
 
-Atoms and Laplace noise, and one other loss beside atoms, are checked exactly; everything else between losses rounded up
-and losses rounded down.  A bound on Rényi divergences is checked by a mechanism that satisfies it.  An answer must hold,
-come in time, and be as narrow as documented or say that it is not.
+Atoms and Laplace noise, and one other loss beside atoms, are checked exactly; everything else between losses rounded
+up and losses rounded down.  A bound on Rényi divergences is checked by a mechanism that satisfies it.  An answer must
+hold, come in time, and be as narrow as documented or say that it is not.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 E(1 - e^{y-L})_+ grows with every loss, so losses rounded up give more and losses rounded down less.  Masses come from
 tails P(L > l) as balls; sums of rounded losses are plain convolutions of positive numbers (no FFT), whose relative
-error is below their length times 2^-52.  What is beyond a cut counts as infinite on the one side, as nothing on the other.
+error is below their length times 2^-52.  What is beyond a cut counts as infinite on the one side, as nothing (or as
+the cut itself) on the other.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import numpy.typing as npt
 from flint import arb
 
 from tests.oracles.losses import Way, discrete_gaussian_whole, normal_above
-from tests.oracles.truth import Rational, rational_ends, real, working
+from tests.oracles.truth import Rational, real, working
 
 Floats = npt.NDArray[np.float64]
 Tail = Callable[[arb], arb]
 _BITS = 160
-_CELLS = 6000
+_CELLS = 3000
 _SLACK = 1e-9
 _FAR = 12.0
 """Normal tails beyond this are below 1e-32."""
@@ -126,7 +127,8 @@ class Rounded:
     def __init__(self, parts: Sequence[Spread | Points]) -> None:
         with working(_BITS):
             self.step = _step(parts)
-            sides = [_summed([_law(part, self.step, up) for part in parts]) for up in (True, False)]
+            laws = [_laws(part, self.step) for part in parts]
+            sides = _summed([up for up, _ in laws]), _summed([down for _, down in laws])
         (self._up, self._infinite), (self._down, _) = sides
 
     def excess(self, y: float) -> tuple[float, float]:
@@ -147,37 +149,42 @@ def _step(parts: Iterable[Spread | Points]) -> float:
     return width / _CELLS * 1.000000123456789
 
 
-def _law(part: Spread | Points, step: float, up: bool) -> tuple[_Law, float, int]:
-    """First multiple, masses, infinite mass; each on the safe side."""
-    masses: dict[int, arb] = {}
+_Side = tuple[_Law, float, int]
+
+
+def _laws(part: Spread | Points, step: float) -> tuple[_Side, _Side]:
+    """First multiple, masses, infinite mass and copies, rounded up and rounded down."""
+    up: dict[int, arb] = {}
+    down: dict[int, arb] = {}
     if isinstance(part, Points):
         for place, p in part.atoms():
-            at = (math.ceil if up else math.floor)(place / Fraction(step))
-            masses[at] = masses.get(at, arb(0)) + p
-        lost = 1 - sum(masses.values(), arb(0))
+            for masses, rounding in ((up, math.ceil), (down, math.floor)):
+                at = rounding(place / Fraction(step))
+                masses[at] = masses.get(at, arb(0)) + p
+        lost = 1 - sum(up.values(), arb(0))
     else:
         first, last = math.floor(part.low / step), math.ceil(part.high / step)
         tails = [part.tail(arb(k) * arb(step)) for k in range(first, last + 1)]
         for k in range(first + 1, last + 1):
-            masses[k if up else k - 1] = tails[k - 1 - first] - tails[k - first]
-        if up:
-            masses[first] = 1 - tails[0]
-        else:
-            masses[last] = tails[-1]
-        lost = tails[-1] if up else arb(0)
+            up[k] = down[k - 1] = tails[k - 1 - first] - tails[k - first]
+        up[first], down[last], lost = 1 - tails[0], tails[-1], tails[-1]
+    return (_column(up, True), _float(lost, True), part.copies), (_column(down, False), 0.0, part.copies)
+
+
+def _column(masses: dict[int, arb], up: bool) -> _Law:
     first = min(masses)
     column = np.zeros(max(masses) - first + 1)
     for at, mass in masses.items():
         column[at - first] = _float(mass, up)
-    return (first, column), _float(lost, True) if up else 0.0, part.copies
+    return first, column
 
 
 def _float(mass: arb, up: bool) -> float:
-    low, high = rational_ends(mass)
-    return max(math.nextafter(float(high if up else low), math.inf if up else -math.inf), 0.0)
+    end = mass.upper() if up else mass.lower()
+    return max(math.nextafter(float(end), math.inf if up else -math.inf), 0.0)
 
 
-def _summed(laws: Iterable[tuple[_Law, float, int]]) -> tuple[_Law, float]:
+def _summed(laws: Iterable[_Side]) -> tuple[_Law, float]:
     first, column, infinite = 0, np.ones(1), 0.0
     for (start, masses), lost, copies in laws:
         for _ in range(copies):

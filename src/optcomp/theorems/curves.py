@@ -48,9 +48,7 @@ class Curves:
         """None if there are too many kinds to look at each."""
         if mixture.pairs.kinds > _MOST_COINS or len(mixture.mechanisms) > _MOST_KINDS:
             return None
-        return cls(
-            mixture.pairs.coins, [(law, count) for law, count in mixture.laws(way, +1) if isinstance(law, Law)]
-        )
+        return cls(mixture.pairs.coins, [(law, count) for law, count in mixture.laws(way, +1) if isinstance(law, Law)])
 
     @cached_property
     def sure(self) -> arb:
@@ -97,7 +95,7 @@ class Curves:
         return zip(self.laws, weights, strict=True)
 
     def _shared(self, rest: arb, weights: Sequence[float]) -> arb:
-        """1 - \\prod(1 - h_i(ε_i)) with ε_i as the weights say; those of infinite weight are covered already."""
+        r"""1 - \prod(1 - h_i(ε_i)) with ε_i as the weights say; those of infinite weight are covered already."""
         if not rest >= 0:
             return arb(1)
         known = [(law, count, weight) for (law, count), weight in self._weighed(weights) if math.isfinite(weight)]
@@ -230,7 +228,9 @@ class ClosedForms:
 
     def _least(self, y: arb) -> arb:
         exact = [way.exact(y) for way in self._curves]
-        return _largest([way.least(y) if value is None else value for way, value in zip(self._curves, exact, strict=True)])
+        return _largest(
+            [way.least(y) if value is None else value for way, value in zip(self._curves, exact, strict=True)]
+        )
 
     def _most(self, y: arb, weights: Sequence[list[float]]) -> arb:
         exact = [way.exact(y) for way in self._curves]

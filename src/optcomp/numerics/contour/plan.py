@@ -143,8 +143,8 @@ def _log_h(outline: Outline, c: Floats) -> tuple[Floats, Floats]:
 def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Plan:
     """A contour through the saddle, with the longest step whose aliasing is below a share of the tolerance.
 
-    `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step; where a
-    rare large loss takes over, a smaller one.
+    `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step, and
+    where a rare large loss takes over a smaller one.
     """
     c = saddle.tilt
     smoothing = min(smoothing, 0.01, (0.05 * outline.total) ** 2)

@@ -5,9 +5,9 @@ r"""The log-ratio of a mixture of normals to one of them: A(x) = 1 - q + q e^{μ
 
 I by the trapezoid rule on the real line, with the points and the error of `mixed_shape.py`.
 
-|I(γ+iθ)| is at most the mass of G = e^{-x²/2} A^γ/√(2π) left of any x1, and 4 max(G/l')/θ over what is right of it, with
-l' = μπ, π = q e^{μx-μ²/2}/A: integrate by parts; G/l' has at most two maxima, because the zeros of its log-derivative
-solve x + μ = (γ+1)μπ(x), a line against a sigmoid.
+|I(γ+iθ)| is at most the mass of G = e^{-x²/2} A^γ/√(2π) left of any x1, and 4 max(G/l')/θ over what is right of it,
+with l' = μπ, π = q e^{μx-μ²/2}/A: integrate by parts; G/l' has at most two maxima, because the zeros of its
+log-derivative solve x + μ = (γ+1)μπ(x), a line against a sigmoid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Where the trapezoid rule for I(γ+iθ) = E A(x)^{γ+iθ} needs points, and what it misses: `docs/losses.md` has the proof.
+r"""Where the trapezoid rule for I(γ+iθ) = E A(x)^{γ+iθ} needs points, and what it misses; proved in `docs/losses.md`.
 
 G = e^{-x²/2} A(x)^γ with A = 1 - q + q e^{μx - μ²/2} is bounded cell by cell.  Cells that hold next to nothing get no
 points.  The line of integration is moved by ±ia over the cells that are kept and by ±i a' over the others, where a' is
@@ -31,7 +31,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Points at whole multiples of the step in the kept cells; `missed` bounds all that this costs, relative to I(γ)."""
+    """Points at whole multiples of the step in the kept cells; `missed` bounds its error, relative to I(γ)."""
 
     step: float
     runs: tuple[tuple[int, int], ...]
@@ -149,19 +149,24 @@ class Shape:
         """
         away = self.mu * (self.edges - self.middle)
         nearest = np.exp(-np.maximum(np.maximum(away[:-1], -away[1:]), 0.0))
-        turns = self._apart(away[:-1], a, nearest) if split else _turn(np.exp(np.clip(away[1:], -700, 700)), self.mu * a)
+        turns = (
+            self._apart(away[:-1], a, nearest) if split else _turn(np.exp(np.clip(away[1:], -700, 700)), self.mu * a)
+        )
         return turns, self._loss(nearest, a)
 
     def _apart(self, away: Floats, b: Floats | float, ratio: Floats) -> Floats:
         """At least |arg A(x+ib)| far from x0: A is one of its two terms, but for a share that is at most the ratio."""
-        return np.where(away > 0, self.mu * b, 0.0) + 1.01 * ratio / np.sqrt(1 - np.minimum(ratio, 0.9) ** 2)
+        turned = np.where(away > 0, self.mu * b, 0.0)
+        return np.asarray(turned + 1.01 * ratio / np.sqrt(1 - np.minimum(ratio, 0.9) ** 2))
 
     def _loss(self, ratio: Floats, b: Floats | float) -> Floats:
         """At least γ log|A(x+ib)/A(x)| = γ/2 log(1 - 4 sin²(μb/2) r/(1+r)²), r <= 1 the ratio of the terms of A."""
         if self.power >= 0:
             return np.zeros(np.broadcast_shapes(np.shape(ratio), np.shape(b)))
         sine = np.sin(np.minimum(0.5 * self.mu * b, 0.5 * math.pi))  # for no b below is it larger
-        return np.asarray(0.5001 * self.power * np.log1p(-np.minimum(4 * sine**2 * ratio / (1 + ratio) ** 2, 1 - 1e-15)))
+        return np.asarray(
+            0.5001 * self.power * np.log1p(-np.minimum(4 * sine**2 * ratio / (1 + ratio) ** 2, 1 - 1e-15))
+        )
 
     def _low(self, step: float, theta: float) -> float:
         """a': below the zeros, and small against the step and the phase."""
@@ -177,7 +182,7 @@ class Shape:
         return float(inner) + sum(self.tails) * (1 - float(self.edges[0]) * step)
 
     def _missed(self, theta: float, step: float, kept: Mask, a: float, split: bool) -> float:
-        """At least the error of the rule with all points: 2 ∫ |e^{-z²/2} A^{γ+iθ}|/(e^{2π Im z/h} - 1) along the line."""
+        """At least the error of the rule with all points: 2 ∫ |e^{-z²/2} A^{γ+iθ}|/(e^{2π Im z/h} - 1) on the line."""
         pace, low = 2 * math.pi / step, self._low(step, theta)
         args, losses = self._turns(a, split)
         above = _kernel(0.5 * a * a + theta * args[kept] + losses[kept], pace * a)
