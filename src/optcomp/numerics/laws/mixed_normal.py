@@ -13,6 +13,7 @@ log-derivative solve x + μ = (γ+1)μπ(x), a line against a sigmoid.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ _LOG_CUT = 46.0
 _GUESSES, _NEAR = 240, 9.0
 _MOST_REACH = 300.0
 _MOST_SHAPES = 64
+_APART = 60.0
 
 
 class MixedNormalLaw(CloudLaw):
@@ -205,20 +207,33 @@ class MixedNormalLaw(CloudLaw):
         return plain, (1 - q) * plain + q * shifted
 
     def _moment(self, order: int) -> arb:
-        """E L^order by rigorous quadrature; beyond ±R the integrand is bounded by a normal tail."""
-        mu, q, reach = ball(self.mu), ball(self.q), 18.0 + self._mu
-        sign = int(self._sign) ** order
+        """E L^order by rigorous quadrature; beyond some distance from 0 and μ the integrand is below normal tails.
 
-        def integrand(x: acb, _: bool) -> acb:
-            a = 1 + q * ((mu * x - mu * mu / 2).exp() - 1)
-            power = a.log() ** order * (-x * x / 2).exp()
-            return power * a if self.direction == "towards" else power
+        Far apart, log A is taken about the larger term of A, which has no branches to be met.
+        """
+        mu, q, reach = ball(self.mu), ball(self.q), 18.0
+        towards = self.direction == "towards"
 
-        inner = acb.integral(integrand, -reach, reach).real / (2 * arb.pi()).sqrt()
+        def integrand(side: int) -> Callable[[acb, bool], acb]:
+            def value(x: acb, analytic: bool) -> acb:
+                up = mu * x - mu * mu / 2
+                odds = up + (q / (1 - q)).log()
+                log_a = (1 + q * (up.exp() - 1)).log(analytic=analytic)
+                if side:
+                    log_a = (1 - q).log() + (1 + (-side * odds).exp()).log(analytic=analytic) + (odds if side > 0 else 0)
+                power = log_a**order * (-x * x / 2).exp()
+                return power * (1 + q * (up.exp() - 1)) if towards else power
+
+            return value
+
+        pieces = [(-reach - self._mu, reach + self._mu, 0)]
+        if self._mu > _APART:
+            pieces = [(-reach, reach, -1), (self._mu - reach, self._mu + reach, 1)]
+        whole = sum((acb.integral(integrand(side), low, high).real for low, high, side in pieces), arb(0))
         # |log A| <= μ|x| + μ² + |log(1-q)|, and A <= 1 + e^{μx-μ²/2}
-        most = (mu * (2 * reach) + mu * mu - (-q).log1p()) ** order
-        rest = 8 * most * normal_tail(arb(reach) - mu)
-        return sign * inner + arb(0, 1) * rest
+        most = (mu * (2 * (reach + mu)) + mu * mu - (-q).log1p()) ** order
+        rest = 8 * most * normal_tail(arb(reach))
+        return int(self._sign) ** order * whole / (2 * arb.pi()).sqrt() + arb(0, 1) * rest
 
     def mean(self) -> arb:
         return self._moment(1)
