@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from optcomp.composition.widths import BY_RENYI, is_narrow
-from optcomp.errors import HypothesisNotMet
+from optcomp.errors import HypothesisNotMet, NotAffordable
 from optcomp.guarantees.mechanism import Mechanism
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import cks20, dkmmn06, drs22, opt, zdw22
@@ -87,11 +88,12 @@ def _closed_ends(bound: Bound, closed: ClosedForms) -> tuple[float, float]:
 def _parts_alone(mixture: Mixture, bound: Bound) -> Iterator[float]:
     """Lower sides of the pairs alone and of the largest group alone: dropping answers loses nothing."""
     leaks = Parts.of({(0.0, delta): count for delta, count in mixture.pairs.leaks})
-    if mixture.pairs.kinds:
-        yield opt.answer(bound.quantity, mixture.pairs, bound.given, None, _FEW_ATOMS, _ROUGH)[0].lower
-    if len(mixture.mechanisms) > 1 or mixture.pairs.kinds:
-        largest = max(mixture.mechanisms, key=lambda item: item[1])
-        yield by_losses(Mixture(leaks, (largest,)), bound.quantity, bound.given, _ROUGH).lower
+    with suppress(NotAffordable):  # whether any ε works is undecided
+        if mixture.pairs.kinds:
+            yield opt.answer(bound.quantity, mixture.pairs, bound.given, None, _FEW_ATOMS, _ROUGH)[0].lower
+        if len(mixture.mechanisms) > 1 or mixture.pairs.kinds:
+            largest = max(mixture.mechanisms, key=lambda item: item[1])
+            yield by_losses(Mixture(leaks, (largest,)), bound.quantity, bound.given, _ROUGH).lower
 
 
 def _refuse_notions(mixture: Mixture) -> None:

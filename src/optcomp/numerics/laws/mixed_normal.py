@@ -101,7 +101,7 @@ class MixedNormalLaw(CloudLaw):
         for j in rule.index().tolist():
             x = j * step
             total += (gamma * (q * (mu * x - mu * mu / 2).expm1()).log1p() - x * x / 2).exp()
-        return (total * step / (2 * arb.pi()).sqrt() * (1 + arb(0, 1.01 * rule.missed))).log()
+        return (total * step / (2 * arb.pi()).sqrt() / (1 + arb(0, rule.missed))).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
         return self.cumulants(c)[0]
@@ -220,7 +220,8 @@ class MixedNormalLaw(CloudLaw):
                 odds = up + (q / (1 - q)).log()
                 log_a = (1 + q * (up.exp() - 1)).log(analytic=analytic)
                 if side:
-                    log_a = (1 - q).log() + (1 + (-side * odds).exp()).log(analytic=analytic) + (odds if side > 0 else 0)
+                    larger = (1 - q).log() + (odds if side > 0 else 0)
+                    log_a = larger + (1 + (-side * odds).exp()).log(analytic=analytic)
                 power = log_a**order * (-x * x / 2).exp()
                 return power * (1 + q * (up.exp() - 1)) if towards else power
 
