@@ -173,8 +173,11 @@ class ClosedForms:
 
     @property
     def promising(self) -> bool:
-        """Whether closed forms may be enough: one loss beside few atoms, or rare large losses."""
-        if not self.known:
+        """Whether closed forms may be enough: one loss beside few atoms, or rare large losses.
+
+        Beside Gaussian noise the contour integral takes a few dozen nodes, and is quicker.
+        """
+        if not self.known or self.mixture.gaussian:
             return False
         atoms = [way.atoms for way in self._curves]
         if all(known is not None and len(known) <= _FEW_ATOMS for known in atoms):
