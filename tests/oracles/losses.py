@@ -186,6 +186,32 @@ def subsampled_gaussian_moment(mu: Rational, q: Rational, way: Way) -> Moment:
     return moment
 
 
+def far_subsampled_gaussian_moment(mu: Rational, q: Rational, way: Way) -> Moment:
+    """The same for a large μ, without integration: the ratio is 1 - q left of x0, q e^{μx-μ²/2} right of it, about.
+
+    x0 is where the two are equal.  |(1+v)^z - 1| <= |z| v max(1, 2^{γ-1}) for 0 <= v <= 1, γ = Re z; v = e^{-μ|x-x0|}.
+    """
+
+    def moment(s: acb) -> acb:
+        m, rate = real(mu), real(q)
+        z = s + 1 if way == "towards" else -s
+        g = z.real
+        x0 = m / 2 + ((1 - rate) / rate).log() / m
+        loose = abs(z) * arb(2) ** (g - 1).max(arb(0))
+        left = normal_above(x0) + loose * (m * m / 2 - m * x0).exp() * normal_above(m - x0)
+        value, error = (z * (1 - rate).log()).exp(), (g * (1 - rate).log()).exp() * left
+        size = (g * rate.log() + g * (g - 1) * m * m / 2).exp()
+        if g * m > x0:
+            value += (z * rate.log() + z * (z - 1) * m * m / 2).exp()
+            shrunk = (g * rate.log() - g * m * m / 2 + m * x0 + (g - 1) ** 2 * m * m / 2).exp()
+            error += size * normal_above(g * m - x0) + loose * shrunk * normal_above(x0 - (g - 1) * m)
+        else:
+            error += arb(2) ** g.max(arb(0)) * size * normal_above(x0 - g * m)
+        return value + acb(arb(0, 1), arb(0, 1)) * error
+
+    return moment
+
+
 def subsampled_laplace_moment(eps: Rational, q: Rational, way: Way) -> Moment:
     """The same for Laplace densities: constant ratios outside, rigorous integration in between."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from optcomp.composition import mixed
 from optcomp.composition.reading import Items, read_any
+from optcomp.composition.widths import with_width_note
 from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable, PrecisionNotReached
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
 from optcomp.numerics.contour.anchor import Anchor
@@ -74,6 +75,8 @@ _RENYI = _Method(
 _NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN, _CERTIFIED, _RENYI)}
 
 METHODS = ("auto", *_NAMED)
+_TWO_SIDED = ("auto", "certified", "exact")
+"""The other methods are asked for by name, and prove an upper side only."""
 _LOWER_SIDE = "lower side:"
 _FEW_ATOMS = 300_000  # listed in about a tenth of a second
 _MIXED_WORK = 5e8
@@ -112,6 +115,8 @@ def compose(
     else:
         bound = _by_name(method, read, question, parameters, eta, wanted)
     bound = replace(bound, about=read)
+    if method in _TWO_SIDED and parameters == "fixed":
+        bound = with_width_note(bound, wanted, isinstance(read, Mixture) and bool(read.notions))
     if wanted is not None and not bound.width <= wanted:
         raise PrecisionNotReached(bound, wanted, bound.width)
     return bound

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
-from optcomp.errors import HypothesisNotMet
+from optcomp.composition.widths import BY_RENYI, is_narrow
+from optcomp.errors import HypothesisNotMet, NotAffordable
 from optcomp.guarantees.mechanism import Mechanism
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import cks20, dkmmn06, drs22, opt, zdw22
 from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.opt import Effort
 from optcomp.theorems.parts import Parts
@@ -25,7 +28,6 @@ _SHARES = (0.5, 0.1, 0.01)
 """Of δ, for a block of Rényi bounds."""
 _FEW_ATOMS = 300_000
 BY_PAIRS = "every mechanism by its (ε, δ) alone"
-_WIDE = 1e-6
 _ROUGH = Effort(1e-6, 2e8)
 """For what is looser than that anyway."""
 
@@ -44,12 +46,14 @@ def best(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> 
 
 
 def _by_losses_or_renyi(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:
-    """By the losses; where the work cap left that wide, perhaps better as Rényi divergences."""
+    """By the losses; where the work cap left that wide, perhaps better as Rényi divergences, and then that is said."""
     bound = by_losses(mixture, quantity, given, effort)
-    if bound.width <= max(effort.rtol, _WIDE):
+    if is_narrow(bound, effort.rtol):
         return bound
     other = by_renyi(mixture, quantity, given)
-    return replace(other, lower=min(bound.lower, other.upper)) if other.upper < bound.upper else bound
+    if other.upper >= bound.upper:
+        return bound
+    return replace(other, lower=min(bound.lower, other.upper), notes=(*other.notes, BY_RENYI))
 
 
 def by_losses(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:
@@ -59,7 +63,37 @@ def by_losses(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort
         return opt.answer(quantity, mixture.pairs, given, None, _FEW_ATOMS, effort)[0]
     if mixture.all_gaussian:
         return drs22.epsilon_at(mixture, given) if quantity == "epsilon" else drs22.delta_at(mixture, given)
-    return certified(mixture, quantity, given, effort)
+    closed = ClosedForms(mixture)
+    if closed.promising and not zdw22.alone(mixture):
+        quick = zdw22.in_closed_form(mixture, quantity, given, closed)
+        if quick is not None and is_narrow(quick, effort.rtol):
+            return quick
+    bound = certified(mixture, quantity, given, effort)
+    return bound if is_narrow(bound, effort.rtol) else _refined(bound, mixture, closed)
+
+
+def _refined(bound: Bound, mixture: Mixture, closed: ClosedForms) -> Bound:
+    """A wide bracket, with what closed forms and parts of the list prove."""
+    ends = _closed_ends(bound, closed)
+    lower = max([bound.lower, ends[0], *_parts_alone(mixture, bound)])
+    return replace(bound, lower=min(lower, ends[1]), upper=min(bound.upper, ends[1]))
+
+
+def _closed_ends(bound: Bound, closed: ClosedForms) -> tuple[float, float]:
+    if bound.quantity == "delta":
+        return closed.delta(bound.given)
+    return closed.epsilon(bound.given, bound.lower, bound.upper)
+
+
+def _parts_alone(mixture: Mixture, bound: Bound) -> Iterator[float]:
+    """Lower sides of the pairs alone and of the largest group alone: dropping answers loses nothing."""
+    leaks = Parts.of({(0.0, delta): count for delta, count in mixture.pairs.leaks})
+    with suppress(NotAffordable):  # whether any ε works is undecided
+        if mixture.pairs.kinds:
+            yield opt.answer(bound.quantity, mixture.pairs, bound.given, None, _FEW_ATOMS, _ROUGH)[0].lower
+        if len(mixture.mechanisms) > 1 or mixture.pairs.kinds:
+            largest = max(mixture.mechanisms, key=lambda item: item[1])
+            yield by_losses(Mixture(leaks, (largest,)), bound.quantity, bound.given, _ROUGH).lower
 
 
 def _refuse_notions(mixture: Mixture) -> None:

@@ -24,6 +24,7 @@ from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, float_root, side_of
 from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.leaks import leak, target, with_leaks
 from optcomp.theorems.mixture import Laws, Mixture
 from optcomp.theorems.mv18_1_5 import LEAK
@@ -57,7 +58,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         found = excess_root(source, goal, effort.rtol, effort.work)[0]
         return replace(found, lower=max(found.lower, min(least, found.upper)))
 
-    if _alone(mixture):
+    if alone(mixture):
         ends = [_single_root(law, t) for law in mixture.mechanisms[0][0].laws]
         most = min(max(high for _, high in ends), basic(mixture))
         return bound("epsilon", mixture, delta, max(low for low, _ in ends), most, method=ALONE)
@@ -70,7 +71,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
     with precision(_BITS):
         ends = float_down(ball(epsilon)), float_up(ball(epsilon))
 
-    if _alone(mixture):
+    if alone(mixture):
         with precision(_BITS):
             values = [
                 with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
@@ -93,6 +94,15 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
         if total is not None and total <= epsilon:
             upper = min(upper, float_up(leak(mixture.leaky)))
     return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
+
+
+def in_closed_form(mixture: Mixture, quantity: Quantity, given: Exact, closed: ClosedForms) -> Bound | None:
+    """What closed forms prove by themselves; none where whether any ε works is not decided by them."""
+    if quantity == "delta":
+        return bound("delta", mixture, given, *closed.delta(given), method=ALONE)
+    if not target(mixture.leaky, given, _BITS) > 0:
+        return None
+    return bound("epsilon", mixture, given, *closed.epsilon(given, 0.0, basic(mixture)), method=ALONE)
 
 
 def _worst(
@@ -118,7 +128,7 @@ def _worst(
     return lower, upper, [up for _, up in found]
 
 
-def _alone(mixture: Mixture) -> bool:
+def alone(mixture: Mixture) -> bool:
     """Whether there is one mechanism only, whose curve is known in closed form."""
     return mixture.count - mixture.pairs.count == 1 and not mixture.pairs.kinds and len(mixture.mechanisms) == 1
 
@@ -128,7 +138,7 @@ def _single_root(law: Law, t: arb) -> tuple[float, float]:
 
     def side(y: float) -> Side:
         with precision(2 * _BITS):
-            return side_of(law.excess(y) - t)
+            return side_of(law.excess_over(y, t))
 
     return float_root(side)
 

@@ -17,6 +17,7 @@ _FEW = 300
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
 _FIRST = 2048
+_MOST_STEPS, _LONG = 60, 1e-9
 _MOST_LOST = 12  # places that prove nothing at all
 _AIM = 0.75
 """The share of the wanted width that goes to the smoothing."""
@@ -127,7 +128,7 @@ def root(made: Anchor, target: Target) -> Bracket:
         for direction, margin in ((-1, below), (1, above)):
             yield from _outwards(y, direction, look, margin, made)
 
-    low, high = certified_root(side, 0.0, made.total, places())
+    low, high = certified_root(side, 0.0, made.total, places(), _halfway)
     return Bracket(low, high, plan, made.nodes.theta.size, made.capped)
 
 
@@ -165,20 +166,25 @@ def _outwards(
     y: float, direction: int, look: Callable[[float], Sides], margin: Callable[[Sides], float], made: Anchor
 ) -> Iterator[float]:
     """Places further and further in a direction, until the margin is proved or nothing more is to be expected."""
-    step, lost = 0.0, 0
+    step, lost, end = 0.0, 0, made.total if direction > 0 else 0.0
     least = max(4e-16 * abs(y), 0.1 * made.integral.plan.smoothing)
-    for _ in range(60):
-        if not 0 <= y <= made.total:
-            return
+    for _ in range(_MOST_STEPS):
         yield y
         sides = look(y)
         missing = -margin(sides)
         lost += not math.isfinite(missing)
-        if missing <= 0 or lost > _MOST_LOST:
+        room = (end - y) * direction
+        if missing <= 0 or lost > _MOST_LOST or room <= least:
             return
         newton = missing / abs(sides.slope) if sides.slope and math.isfinite(missing) else 0.0
-        step = max(1.05 * newton, 2 * step if newton == 0 else 0.25 * step, least)
-        y += direction * step
+        step = max(1.05 * newton, 8 * step if newton == 0 else 0.25 * step, least)
+        y += direction * min(step, 0.5 * room)  # a flat stretch before a corner tells nothing of the end
+
+
+def _halfway(low: float, high: float) -> float | None:
+    """After a long step back to nearly the first place that is proved."""
+    middle = 0.5 * (low + high)
+    return middle if high - low > _LONG * high and low < middle < high else None
 
 
 def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:

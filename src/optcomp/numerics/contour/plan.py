@@ -21,6 +21,7 @@ _LEAST_TILT, _MOST_TILT = 2.0**-24, 1e110
 _GRID, _SEARCHES = 33, 4
 _LEAST_LOG_S = math.log(3e-3)  # a tilt far from the saddle loses digits
 _LONGEST = 1e6  # a period beyond this means that no tilt proves anything
+_CLIFF = 1.0, 0.95, 0.9, 0.8, 0.7, 0.6
 _SHARE = 0.03
 """The share of the tolerance left to aliasing, to truncation and to skipped nodes, each."""
 
@@ -142,17 +143,24 @@ def _log_h(outline: Outline, c: Floats) -> tuple[Floats, Floats]:
 def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Plan:
     """A contour through the saddle, with the longest step whose aliasing is below a share of the tolerance.
 
-    `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step.
+    `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step, and
+    where a rare large loss takes over a smaller one.
     """
     c = saddle.tilt
     smoothing = min(smoothing, 0.01, (0.05 * outline.total) ** 2)
     best: tuple[float, float, float, float, float] | None = None
-    spread = math.sqrt(float(outline.cumulants(np.array([c]))[2][0]))
-    factors = (1.0, 1.5, 2.5, 4.0, 7.0, 12.0) if saddle.excess and c * spread < 1.5 else (1.0,)
+    spread, before = np.sqrt(outline.cumulants(np.array([c, _CLIFF[1] * c]))[2]).tolist()
+    factors: tuple[float, ...] = (1.0,)
+    if saddle.excess and c * spread < 1.5:
+        factors = (1.0, 1.5, 2.5, 4.0, 7.0, 12.0)
+    elif saddle.excess and not spread < 2 * before:
+        factors = _CLIFF
     for factor in factors:
         tilt = float(short(np.array([c * factor]))[0])
         period, above, below, log_s = _period(outline, saddle, tilt, smoothing, relative)
-        if best is None or (period < 0.85 * best[0] and log_s > _LEAST_LOG_S):
+        if best is None:
+            least = min(_LEAST_LOG_S, log_s - 1.5)
+        if best is None or (period < 0.85 * best[0] and log_s > least):
             best = period, tilt, above, below, log_s
     assert best is not None
     period, tilt, above, below, log_s = best
@@ -186,7 +194,7 @@ def _period(
 def _candidates(excess: bool, c: float, spread: float) -> tuple[Floats, Floats]:
     steps = _TILTS / spread
     if excess:
-        ups = np.concatenate((c + steps, c * np.array([1.5, 2.0, 4.0, 8.0, 20.0])))
+        ups = np.concatenate((c + steps, c * np.array([1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 4.0, 8.0, 20.0])))
         downs = np.append(c - steps[steps < c], (0.5 * c, 0.0))
     else:
         ups = np.append(c + steps[c + steps < 0], (0.5 * c, 0.0))

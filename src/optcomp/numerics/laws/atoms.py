@@ -21,7 +21,7 @@ class AtomicLaw(CloudLaw):
 
     def __init__(self, atoms: Callable[[], Atoms]) -> None:
         super().__init__()
-        self._atoms = atoms
+        self.atoms = atoms
         with precision(_BITS):
             known = atoms()
             self.most = max(float_up(value) for value, _ in known)
@@ -31,14 +31,14 @@ class AtomicLaw(CloudLaw):
             self._logs = np.array([float(p.log().mid()) for _, p in known])
 
     def log_mean(self, c: float) -> arb:
-        return sum((p * (arb(c) * value).exp() for value, p in self._atoms()), arb(0)).log()
+        return sum((p * (arb(c) * value).exp() for value, p in self.atoms()), arb(0)).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
         return log_mean_by_points(self._logs, self._values, c)
 
     def cloud(self, c: float, theta: float) -> Cloud:
         with precision(_BITS):
-            logs = [p.log() + arb(c) * value for value, p in self._atoms()]
+            logs = [p.log() + arb(c) * value for value, p in self.atoms()]
             top = max(logs, key=lambda log: float(log.mid()))
             weights = np.array([float((log - top).exp().mid()) for log in logs])
         return Cloud(self._values, weights, 8 * U, 4 * U * np.abs(self._values), lambda place: 0 * place + 1e-290)
@@ -47,17 +47,17 @@ class AtomicLaw(CloudLaw):
         return float(self._values.size)
 
     def mean(self) -> arb:
-        return sum((p * value for value, p in self._atoms()), arb(0))
+        return sum((p * value for value, p in self.atoms()), arb(0))
 
     def variance(self) -> arb:
         mean = self.mean()
-        return sum((p * (value - mean) ** 2 for value, p in self._atoms()), arb(0))
+        return sum((p * (value - mean) ** 2 for value, p in self.atoms()), arb(0))
 
-    def tail(self, y: float) -> arb:
-        return sum((p * _above(value - arb(y)) for value, p in self._atoms()), arb(0))
+    def tail(self, y: float | arb) -> arb:
+        return sum((p * _above(value - arb(y)) for value, p in self.atoms()), arb(0))
 
-    def excess(self, y: float) -> arb:
-        return sum((p * (1 - (arb(y) - value).exp()).max(arb(0)) for value, p in self._atoms()), arb(0))
+    def excess(self, y: float | arb) -> arb:
+        return sum((p * (1 - (arb(y) - value).exp()).max(arb(0)) for value, p in self.atoms()), arb(0))
 
 
 def _above(difference: arb) -> arb:

@@ -148,16 +148,16 @@ class DiscreteGaussianLaw(Law):
         most = (-(arb(top) ** 2) / square).exp() / -(arb(2 * top) / square).expm1()
         return most * arb(0.5, 0.5)
 
-    def _sides(self, y: float) -> tuple[arb, arb]:
+    def sides(self, y: float | arb) -> tuple[arb, arb]:
         """P(L > y) under the law itself and under the other one."""
         bound = (self.shift**2 - 2 * ball(self.sigma) ** 2 * arb(y)) / (2 * self.shift)
         return self._below(bound), self._below(bound - self.shift)
 
-    def tail(self, y: float) -> arb:
-        return self._sides(y)[0]
+    def tail(self, y: float | arb) -> arb:
+        return self.sides(y)[0]
 
-    def excess(self, y: float) -> arb:
-        own, other = self._sides(y)
+    def excess(self, y: float | arb) -> arb:
+        own, other = self.sides(y)
         return own - arb(y).exp() * other
 
 

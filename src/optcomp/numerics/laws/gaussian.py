@@ -55,11 +55,11 @@ class NormalLaw(Law):
     def mean(self) -> arb:
         return self.variance() / 2
 
-    def tail(self, y: float) -> arb:
+    def tail(self, y: float | arb) -> arb:
         mu = self.variance().sqrt()
         return normal_tail(arb(y) / mu - mu / 2)
 
-    def excess(self, y: float) -> arb:
+    def excess(self, y: float | arb) -> arb:
         return normal_excess(self.variance().sqrt(), arb(y))
 
 

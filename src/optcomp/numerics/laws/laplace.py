@@ -62,6 +62,7 @@ class LaplaceLaw(CloudLaw):
         return arb(c) * eps + ((ends + between) / 2).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
+        c = np.maximum(c, -1 - c)  # the law is its own mirror image: K(c) = K(-1-c)
         b = np.maximum(1 + 2 * c, 1e-12)
         steep = c * self._eps + np.log(0.5 * (1 + np.exp(-b * self._eps) - np.expm1(-b * self._eps) / b))
         if self._eps > 1:
@@ -128,13 +129,13 @@ class LaplaceLaw(CloudLaw):
         square = eps * eps - 2 * eps + 4 - (-eps).exp() * (2 * eps + 4)
         return square - self.mean() ** 2
 
-    def tail(self, y: float) -> arb:
+    def tail(self, y: float | arb) -> arb:
         eps, place = ball(self.eps), arb(y)
         if place >= eps:
             return arb(0)
         return 1 - ((place - eps) / 2).exp() / 2 if place >= -eps else arb(1)
 
-    def excess(self, y: float) -> arb:
+    def excess(self, y: float | arb) -> arb:
         eps, place = ball(self.eps), arb(y)
         if place >= eps:
             return arb(0)

@@ -88,12 +88,21 @@ class Law(Summand):
         """E (L - E L)²."""
 
     @abstractmethod
-    def tail(self, y: float) -> arb:
+    def tail(self, y: float | arb) -> arb:
         """P(L > y)."""
 
     @abstractmethod
-    def excess(self, y: float) -> arb:
+    def excess(self, y: float | arb) -> arb:
         """E (1 - e^{y-L})_+."""
+
+    def sides(self, y: float | arb) -> tuple[arb, arb]:
+        """P(L > y) under the law itself and under the other one, at the working precision."""
+        own = self.tail(y)
+        return own, (own - self.excess(y)) * (-arb(y)).exp()
+
+    def excess_over(self, y: float | arb, t: arb) -> arb:
+        """excess(y) - t."""
+        return self.excess(y) - t
 
 
 def log_mean_by_points(log_weight: Floats, place: Floats, c: Floats) -> Floats:

@@ -135,7 +135,7 @@ class MixedLaplaceLaw(CloudLaw):
                 self._known[c, "atoms"], self._known[c, "slopes"] = float_up(atoms), float_up(slopes)
         return min(1.0, 1.0001 * (self._known[c, "atoms"] + self._known[c, "slopes"] / theta))
 
-    def _sides(self, y: float) -> tuple[arb, arb]:
+    def sides(self, y: float | arb) -> tuple[arb, arb]:
         """P(L > y) under the law itself and under the other one."""
         q, eps = ball(self.q), ball(self.eps)
         towards = self.direction == "towards"
@@ -147,11 +147,11 @@ class MixedLaplaceLaw(CloudLaw):
         mixture = (1 - q) * plain + q * shifted
         return (mixture, plain) if towards else (plain, mixture)
 
-    def tail(self, y: float) -> arb:
-        return self._sides(y)[0]
+    def tail(self, y: float | arb) -> arb:
+        return self.sides(y)[0]
 
-    def excess(self, y: float) -> arb:
-        own, other = self._sides(y)
+    def excess(self, y: float | arb) -> arb:
+        own, other = self.sides(y)
         return (own - arb(y).exp() * other).max(arb(0))
 
     def _moment(self, order: int) -> arb:

@@ -23,6 +23,7 @@ from tests.oracles.losses import (
     discrete_gaussian_hockey,
     discrete_gaussian_moment,
     discrete_laplace_atoms,
+    far_subsampled_gaussian_moment,
     gaussian_hockey,
     gaussian_moment,
     laplace_hockey,
@@ -87,6 +88,12 @@ def _mixed_normal(mu: Rational, q: Rational, way: Way) -> Known:
     return Known(lambda: MixedNormalLaw(mu, q, way), *truth, reach, 30 / max(float(mu), 0.1), 110)
 
 
+def _far_mixed_normal(mu: Rational, q: Rational, way: Way) -> Known:
+    truth = far_subsampled_gaussian_moment(mu, q, way), subsampled_gaussian_hockey(mu, q, way)
+    reach = 3 * float(mu) if way == "towards" else float(q)
+    return Known(lambda: MixedNormalLaw(mu, q, way), *truth, reach, 2.0)
+
+
 def _mixed_laplace(eps: Rational, q: Rational, way: Way) -> Known:
     truth = subsampled_laplace_moment(eps, q, way), subsampled_laplace_hockey(eps, q, way)
     reach = float(eps) if way == "towards" else float(q)
@@ -108,6 +115,11 @@ KNOWN: dict[str, Known] = {
     **{
         f"subsampled normal {mu} {q} {way}": _mixed_normal(mu, q, way)
         for mu, q in ((1e-3, 0.5), (0.1, 1e-6), (0.5, 0.02), (1.0, 0.99), (4.0, 1e-3))
+        for way in ("towards", "away")
+    },
+    **{
+        f"subsampled far normal {mu} {q} {way}": _far_mixed_normal(mu, q, way)
+        for mu, q in ((60.0, 0.5), (100.0, 1e-6), (1000.0, 0.999))
         for way in ("towards", "away")
     },
     **{

@@ -1,0 +1,61 @@
+"""How narrow an answer should be, and what an answer says that is wider.
+
+One width for each quantity, in one place.  1e-9 is far below what anybody can tell apart, and what the engine reaches
+in a fraction of a second on almost every list; it is relative, because δ spans hundreds of orders of magnitude.  Below
+the floors a relative width means nothing: an ε of 1e-12 hides everything, and floats end near δ = 1e-308.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from optcomp.theorems import cks20, opt
+from optcomp.theorems.bound import Bound, Quantity
+
+DEFAULT_WIDTH: Mapping[Quantity, float] = MappingProxyType({"epsilon": opt.RTOL, "delta": opt.RTOL})
+"""Relative; `rtol` demands another one."""
+FLOOR: Mapping[Quantity, float] = MappingProxyType({"epsilon": 1e-12, "delta": 1e-300})
+"""Two sides that differ by no more than this count as equal."""
+WIDE = "wider than"
+"""How the note on a wide answer begins."""
+BY_RENYI = (
+    "by Rényi divergences, because the work cap left the sum of the losses wider; "
+    "that may be several times too large in δ"
+)
+_UNKNOWN = "a bound on Rényi divergences does not say which mechanism is the worst"
+_NAME = "name the mechanism itself where you can"
+_MORE = "rtol= asks for more work"
+_LEFT = "what is left is round-off, or a place at which the answer jumps"
+_MOVE = "move what was given a little, or ask for fewer kinds at once"
+
+
+def is_narrow(bound: Bound, rtol: float | None = None) -> bool:
+    """Whether the two sides are as close as the default width, or a wider one that was asked for."""
+    if bound.lower == bound.upper:
+        return True
+    if not math.isfinite(bound.upper):
+        return False
+    width = max(DEFAULT_WIDTH[bound.quantity], rtol or 0.0)
+    return bound.upper - bound.lower <= width * bound.upper + FLOOR[bound.quantity]
+
+
+def with_width_note(bound: Bound, rtol: float | None = None, notions: bool = False) -> Bound:
+    """The same; a wide answer says how wide it is, why, and what would help."""
+    notes = tuple(note for note in bound.notes if not note.startswith(WIDE))
+    if is_narrow(bound, rtol):
+        return replace(bound, notes=tuple(note for note in notes if note != opt.CAPPED))
+    width = DEFAULT_WIDTH[bound.quantity]
+    why, what = _reason(bound, notions)
+    size = f"{bound.width:.1g}" if math.isfinite(bound.upper) else "one side is infinite"
+    return replace(bound, notes=(*notes, f"{WIDE} {width:g} ({size}): {why}; {what}"))
+
+
+def _reason(bound: Bound, notions: bool) -> tuple[str, str]:
+    if notions:
+        return _UNKNOWN, _NAME
+    if opt.CAPPED in bound.notes or bound.theorem == cks20.ID:
+        return "the work cap", _MORE
+    return _LEFT, _MOVE

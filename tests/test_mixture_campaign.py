@@ -1,0 +1,72 @@
+"""Random mixtures of every kind: sound, in time, and never wide without a word; and the oracle behind that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+import optcomp as oc
+from tests.campaign import mixtures
+from tests.campaign.mixtures import MixtureOutcome, drawn, judged_mixture
+from tests.oracles import rounded
+from tests.oracles.losses import (
+    Sum,
+    atoms_part,
+    laplace_part,
+    response_atoms,
+    subsampled_gaussian_hockey,
+    variance_hockey,
+)
+from tests.oracles.truth import real, working
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_mixtures(seed: int) -> None:
+    outcome = judged_mixture(seed, both=False)
+    assert outcome.good, outcome
+
+
+def test_rounded_losses_enclose_what_is_known() -> None:
+    """One Gaussian, three Laplace beside a coin, one subsampled: closed forms lie between the two sides, closely."""
+    with working(192):
+        for y in (0.0, 0.3, 1.5):
+            known = [
+                (rounded.Rounded([rounded.gaussian(Fraction(1, 2))]), variance_hockey(Fraction(1, 2))(real(y))),
+                (
+                    rounded.Rounded([rounded.laplace(0.5, 3), rounded.Points(lambda: response_atoms(0.7))]),
+                    Sum([laplace_part(0.5, 3), atoms_part(lambda: response_atoms(0.7))]).excess(Fraction(y), 192),
+                ),
+                *(
+                    (
+                        rounded.Rounded([rounded.subsampled_gaussian(2, 0.1, way, 1)]),
+                        subsampled_gaussian_hockey(2, 0.1, way)(real(y)),
+                    )
+                    for way in mixtures.WAYS
+                ),
+            ]
+            for sums, truth in known:
+                low, high = sums.excess(y)
+                assert low <= truth
+                assert truth <= high
+                assert high - low < 0.01
+
+
+def test_a_wrong_side_and_a_silent_wide_answer_are_found() -> None:
+    """The judge must be able to fail: sides moved by a little or a lot, and a note taken away."""
+    for seed in range(6):
+        rng = Random(f"mixture {seed}")
+        mixture = drawn(rng)
+        if mixture.notions:
+            continue
+        bound = oc.compose(mixture.items, epsilon=0.25)
+        moved = 0.7 if mixture.truth() is None else 1 - 1e-6
+        outcome = MixtureOutcome(seed)
+        mixtures._judge(mixture, replace(bound, lower=bound.lower * moved, upper=bound.lower * moved), outcome)
+        assert outcome.wrong, seed
+        silent = MixtureOutcome(seed)
+        mixtures._judge(mixture, replace(bound, lower=0.0, notes=()), silent)
+        assert silent.silent
+        assert not silent.wrong
