@@ -21,7 +21,7 @@ from optcomp.planner.document import HARM, Document
 from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.planner.plan import Line, Plan
 from optcomp.statistics import CDF, Quantiles
-from optcomp.theorems import Bound, bbg18
+from optcomp.theorems import Bound
 from optcomp.theorems.fz21 import epsilon_at
 
 _POINTS = 24
@@ -56,8 +56,7 @@ def words(plan: Plan) -> list[Pair]:
     """What there is to know about a plan, a sentence for each heading."""
     document = plan.document
     found = [("budget", _budget(document.budget)), ("protects", protects(document)), ("total", _total(plan))]
-    if isinstance(document.budget, ApproxDP):
-        found.append(("risk", _risk(document.budget if plan.fits else _outside(plan))))
+    found.append(("risk", _risk(plan)))
     if document.reserve:
         found.append(("reserve", _reserve(plan)))
     if document.population is not None:
@@ -117,13 +116,6 @@ def _excess(plan: Plan, bound: Bound) -> str:
     return f"; MORE than the budget of ε = {near(float(plan.inside.epsilon))}: this plan cannot be released"
 
 
-def _outside(plan: Plan) -> ApproxDP:
-    """What the plan costs the people, whether it fits or not."""
-    assert isinstance(plan.inside, ApproxDP)
-    cost, document = ApproxDP(Fraction(plan.total), plan.inside.delta), plan.document
-    return cost if document.population is None else bbg18.outside(cost, document.rows or 0, document.population)
-
-
 def _spare(plan: Plan) -> bool:
     limit = plan.inside.rho if isinstance(plan.inside, ZCDP) else plan.inside.epsilon
     return plan.total < _NEARLY * float(limit)
@@ -155,11 +147,18 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def _risk(budget: ApproxDP) -> str:
-    eps, delta = float(budget.epsilon), float(budget.delta)
-    sure = 100 / (1 + math.exp(-min(eps, 700.0)))
-    but = f", but for a probability of δ = {near(delta)}" if delta else ""
-    return f"who thinks a fact about a person as likely as not can be at most {up(sure, 3)} % sure after it all{but}"
+def _risk(plan: Plan) -> str:
+    """What a reader may come to believe (KS14); about what the neighbours of the table differ in."""
+    found, neighbours = plan.risk, plan.document.table.neighbours
+    here, versions = "it 50 % likely that a person is in the table", "two versions of a person's rows equally likely"
+    before = f"if someone thinks {here if neighbours == 'add-remove' else versions}"
+    sure = up(100 * found.posterior, 3)
+    if sure == "100":
+        return f"{before}, the release may leave them practically certain of the truth"
+    if not found.probability:
+        return f"{before}, then after the release they are at most {sure} % sure of the truth"
+    chance = f"with a probability of at most {near(found.probability)}"
+    return f"{before}, then after the release they are more than {sure} % sure of the truth {chance}"
 
 
 def _reserve(plan: Plan) -> str:

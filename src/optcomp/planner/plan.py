@@ -12,6 +12,7 @@ from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.planner.budgets import PairBudget, Spending
 from optcomp.planner.choosing import Choosing
 from optcomp.planner.document import Document, Wish
+from optcomp.planner.risk import Risk, risk_of
 from optcomp.statistics import Question
 from optcomp.statistics.statistic import Mechanism
 from optcomp.theorems import Bound, bbg18
@@ -65,6 +66,11 @@ class Plan:
         budget = PairBudget(self.inside.epsilon, self.inside.delta)
         return budget.bound([line.spending for line in self.lines], extra)
 
+    @cached_property
+    def risk(self) -> Risk:
+        """How sure a reader may become about one person, and with what probability."""
+        return risk_of(self)
+
     @property
     def fits(self) -> bool:
         """Whether the total is within the budget; wanted errors may cost more."""
@@ -108,6 +114,7 @@ class Plan:
             "objective": self.document.objective,
             "reserve": None if self.reserve is None else float(self.reserve.epsilon),
             "gain": self.gain,
+            "risk": self.risk.as_dict(),
             "statistics": [self._line(line) for line in self.lines],
         }
 

@@ -372,6 +372,24 @@ _RECORDS = (
         ),
         interaction="sequential",
     ),
+    Theorem(
+        id="KS14",
+        name="what a reader may come to believe",
+        statement=(
+            "If a release is (ε, rδ)-DP with 0 ≤ r < 1, its privacy loss exceeds ε + ln(1/(1 − r)) with probability at "
+            "most δ. So whoever gave each of two neighbouring tables 1/2 believes in the true one with more than "
+            "1/(1 + (1 − r)e^{−ε}) with probability at most δ. From (ε, δ) alone no such belief follows with "
+            "probability δ; with probability 2δ one does, r = 1/2."
+        ),
+        hypotheses=(
+            "One (ε, rδ) that the whole release satisfies, all statistics together. The reader may see all of it or a "
+            "part, and may know the other rows or not, as long as what is thought of them does not depend on this person."
+        ),
+        source=(
+            "Kasiviswanathan, Smith, On the Semantics of Differential Privacy: A Bayesian Formulation, Journal of "
+            "Privacy and Confidentiality 6, 2014, argue in this way; the proof is in optcomp.theorems.ks14"
+        ),
+    ),
 )
 
 _BY_ID = {name.lower(): record for record in _RECORDS for name in (record.id, *record.aliases)}

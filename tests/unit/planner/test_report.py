@@ -209,7 +209,6 @@ def test_shares_add_up() -> None:
 def test_words() -> None:
     assert dict(words(planned("pure")))["budget"] == "ε = 1, δ = 0"
     assert dict(words(planned("rho")))["total"] == "ρ = 0.1, the sum of its parts (BS16)"
-    assert "risk" not in dict(words(planned("rho")))
     reserve = dict(words(planned("reserve")))["reserve"]
     assert reserve == (
         "20 % of the budget: ε = 0.2 is kept for later questions, and counted in the total as one more mechanism"
@@ -225,7 +224,6 @@ def test_words() -> None:
     )
     assert "nothing proves them right" in sample["suggestions"]
     assert "MORE than the budget of ε = 1: this plan cannot be released" in dict(words(planned("wanted")))["total"]
-    assert "at most 73.2 % sure" in sample["risk"]
 
 
 def test_notes_say_what_an_error_rests_on() -> None:
@@ -258,14 +256,6 @@ def test_digits_are_rounded_outwards(value: float, low: str, high: str) -> None:
 def test_printable() -> None:
     assert printable("a\nb\x1b") == "a�b�"
     assert len(printable("x" * 100)) == 40
-
-
-def test_risk_is_about_what_is_spent() -> None:
-    plan = planned("wanted")
-    assert not plan.fits
-    assert facts(plan)["fits"] is False
-    sure = 100 / (1 + math.exp(-plan.total))
-    assert f"at most {up(sure, 3)} % sure" in dict(words(plan))["risk"]
 
 
 def test_cautions() -> None:
