@@ -55,7 +55,7 @@ _CERTIFICATE = {
     *("format", "version", "quantity", "given", "lower", "upper", "theorem", "method", "count", "mechanisms"),
     *("gaussians", "enclosure", "parameters"),
 }
-_NEARLY = {"error", "relative", "naive_error", "share", "gain", "posterior"}
+_NEARLY = {"error", "relative", "naive_error", "rho_error", "share", "gain", "gain_over_rho", "posterior"}
 """Floats that other machines may round in another way."""
 _NEAR = 1e-6
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")

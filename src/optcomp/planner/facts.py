@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from optcomp.guarantees import ZCDP, ApproxDP
+from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
 from optcomp.numerics.contour.gradient import BLUR
-from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget
+from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import HARM, Document
 from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.planner.plan import Line, Plan
@@ -42,9 +42,10 @@ def facts(plan: Plan) -> dict[str, Any]:
         "epsilon": None if bound is None else bound.upper,
         "rho": plan.total if bound is None else None,
         "delta": None if bound is None else bound.delta,
-        "lower": plan.total if bound is None else bound.lower,
+        "lower": None if bound is None else bound.lower,
         "upper": plan.total if bound is None else bound.upper,
         "method": "sum" if bound is None else bound.method,
+        "notes": [f"lower side: {about}" for about in [lower_side(plan)] if about is not None],
         "count": len(plan.lines),
         "columns": {name: repr(domain) for name, domain in plan.document.table.columns.items()},
         "verdict": plan.verdict(),
@@ -56,6 +57,9 @@ def words(plan: Plan) -> list[Pair]:
     """What there is to know about a plan, a sentence for each heading."""
     document = plan.document
     found = [("budget", _budget(document.budget)), ("protects", protects(document)), ("total", _total(plan))]
+    about_lower = lower_side(plan)
+    if about_lower is not None:
+        found.append(("lower side", about_lower))
     found.append(("risk", _risk(plan)))
     if document.reserve:
         found.append(("reserve", _reserve(plan)))
@@ -107,6 +111,25 @@ def _bracket(plan: Plan, bound: Bound) -> str:
     where = "" if plan.document.population is None else " on the sample"
     proof = f"proved: {ends} ({bound.theorem}, {bound.method})"
     return f"ε = {up(bound.upper, 10)} at δ = {near(bound.delta)}{where}, {proof}"
+
+
+_STAND_INS: dict[type, str] = {
+    PureDP: "Laplace noise and choices count as the worst mechanism of their ε",
+    Gaussian: "Gaussian noise counts as continuous noise of a slightly smaller σ",
+    ZCDP: "Gaussian noise of small σ counts by its ρ",
+}
+
+
+def lower_side(plan: Plan) -> str | None:
+    """What the lower side of the total is about, where that is not the noise that is drawn."""
+    if not isinstance(plan.inside, ApproxDP):
+        return "none is proved for a sum of ρ"
+    spendings = [line.spending for line in plan.lines]
+    kinds = {type(value) for value in PairBudget(0, plan.inside.delta).counted(spendings)}
+    found = [text for kind, text in _STAND_INS.items() if kind in kinds]
+    if not found:
+        return None
+    return f"proved for stand-ins: {', '.join(found)}; the upper side holds for the noise that is drawn"
 
 
 def _excess(plan: Plan, bound: Bound) -> str:
@@ -208,12 +231,17 @@ def shares(plan: Plan) -> list[float]:
 
 
 def growth(plan: Plan) -> list[dict[str, float | None]]:
-    """The total of the first k statistics, for k up to all: optimal, and if their ε were added up."""
+    """The total of the first k statistics, for k up to all: optimal, if ε were added up, and if ρ were."""
     spendings, count = [line.spending for line in plan.lines], len(plan.lines)
     places = sorted({round(1 + (count - 1) * step / (_POINTS - 1)) for step in range(_POINTS)})
     budget, sums = _limit(plan), _sums(plan)
     return [
-        {"count": place, "total": budget.total(spendings[:place]), "sum": None if sums is None else sums[place - 1]}
+        {
+            "count": place,
+            "total": budget.total(spendings[:place]),
+            "sum": None if sums is None else sums[place - 1],
+            "rho": _rho_sum(plan, spendings[:place]),
+        }
         for place in places
     ]
 
@@ -233,6 +261,13 @@ def _sums(plan: Plan) -> list[float] | None:
     return list(
         accumulate(epsilon_at(each.budget, share) if each.gaussian else float(each.budget) for each in spendings)
     )
+
+
+def _rho_sum(plan: Plan, spendings: Sequence[Spending]) -> float | None:
+    """The ε that the sum of ρ gives at the δ of the budget (CKS20)."""
+    if not isinstance(plan.inside, ApproxDP) or not plan.inside.delta:
+        return None
+    return epsilon_at(RhoBudget(0).total(spendings), plan.inside.delta)
 
 
 def up(value: float, digits: int = 6) -> str:

@@ -78,27 +78,52 @@ class Plan:
 
     @cached_property
     def naive(self) -> dict[str, float]:
-        """The errors with the same holds if the budget were split by basic composition; empty where it cannot be."""
+        """The errors with Laplace noise and sums of ε, with the same holds; empty where there is no such split."""
         return self.choosing.naive()
+
+    @cached_property
+    def by_rho(self) -> dict[str, float]:
+        """The errors with the noise of this plan and sums of ρ, with the same holds; empty if there is no such split.
+
+        ρ of zCDP add up (BS16); CKS20 says which ρ the (ε, δ) of the budget allows.
+        """
+        return self.choosing.by_rho({line.wish.name: line.mechanism for line in self.lines})
 
     @property
     def gain(self) -> float | None:
-        """How many times smaller errors are than with basic composition: the geometric mean over what is not held."""
-        pairs = [(self.naive.get(line.wish.name), line.error) for line in self.lines if not line.held]
-        logs = [math.log(naive / error) for naive, error in pairs if naive and error]
+        """How many times smaller errors are than with Laplace noise and sums of ε: noise and composition together.
+
+        The geometric mean over what is not held.
+        """
+        return self._gain(self.naive)
+
+    @property
+    def gain_over_rho(self) -> float | None:
+        """How many times smaller errors are than with the same noise and sums of ρ: composition alone."""
+        return self._gain(self.by_rho)
+
+    def _gain(self, others: dict[str, float]) -> float | None:
+        pairs = [(others.get(line.wish.name), line.error) for line in self.lines if not line.held]
+        logs = [math.log(other / error) for other, error in pairs if other and error]
         return math.exp(sum(logs) / len(logs)) if logs else None
 
     def verdict(self) -> str:
-        """What optimal composition gains on this plan, in a sentence."""
-        if self.gain is None or not isinstance(self.inside, ApproxDP):
-            return "There is no basic composition to compare with."
-        if self.gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
-            chosen = "with `mechanism: auto` the planner would choose it"
-            return f"Laplace noise split by sums would give {1 / self.gain:.2f} times smaller errors: {chosen}."
-        if self.gain < _NOTHING:
-            why = "with so few statistics" if self.inside.delta else "at δ = 0"
-            return f"Optimal composition gains nothing on this plan: {why} sums are as good."
-        return f"Optimal composition gives {self.gain:.2f} times smaller errors on this plan than splitting by sums."
+        """What this plan gains, and over what, in a sentence or two."""
+        gain, over_rho = self.gain, self.gain_over_rho
+        if gain is None and over_rho is None:
+            return "There is no split by sums to compare this plan with."
+        if gain is not None and gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
+            better = f"With Laplace noise and sums of ε errors would be {1 / gain:.2f} times smaller"
+            return f"{better}; `mechanism: auto` would choose that."
+        if gain is not None and gain < _NOTHING:
+            why = "with so few statistics" if over_rho is not None else "at δ = 0"
+            return f"Optimal composition gains nothing on this plan: {why} sums of ε are as good."
+        found = [] if gain is None else [f"{gain:.2f} times smaller than with Laplace noise and sums of ε"]
+        if over_rho is not None:
+            size = f"{over_rho:.2f} times smaller than" if over_rho >= _NOTHING else "no smaller than"
+            found.append(f"{size} with the same noise and sums of ρ")
+        own = "; only the second is due to composition alone" if len(found) > 1 else ""
+        return f"Errors are {', and '.join(found)}{own}."
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""
@@ -109,11 +134,12 @@ class Plan:
             "total": self.total,
             "fits": self.fits,
             "theorem": self.bound.theorem if self.bound is not None else "BS16",
-            "lower": self.bound.lower if self.bound is not None else self.total,
+            "lower": self.bound.lower if self.bound is not None else None,
             "confidence": self.document.confidence,
             "objective": self.document.objective,
             "reserve": None if self.reserve is None else float(self.reserve.epsilon),
             "gain": self.gain,
+            "gain_over_rho": self.gain_over_rho,
             "risk": self.risk.as_dict(),
             "statistics": [self._line(line) for line in self.lines],
         }
@@ -129,6 +155,7 @@ class Plan:
             "relative": line.relative,
             "held": line.held,
             "naive_error": self.naive.get(line.wish.name),
+            "rho_error": self.by_rho.get(line.wish.name),
         }
 
 

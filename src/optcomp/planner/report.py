@@ -107,22 +107,22 @@ def _facts(facts: Facts, without: Sequence[str]) -> str:
     return f'<table class="facts">{"".join(rows)}</table>'
 
 
-_COLUMNS = ("name", "statistic", "noise", "budget", "error ±", "relative", "by sums")
-_NUMBERS = {"budget", "error ±", "relative", "by sums"}
+_COLUMNS = ("name", "statistic", "noise", "budget", "error ±", "relative")
+_TEXT = {"name", "statistic", "noise"}
 
 
 def _table(statistics: Sequence[Facts]) -> str:
-    heads = "".join(f"<th{_kind(name)}>{escape(name)}</th>" for name in _COLUMNS)
-    rows = "".join(_row(entry) for entry in statistics)
+    others = compared(statistics)
+    heads = "".join(f"<th{_kind(name)}>{escape(name)}</th>" for name in (*_COLUMNS, *others))
+    rows = "".join(_row(entry, [column[place] for column in others.values()]) for place, entry in enumerate(statistics))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _kind(name: str) -> str:
-    return ' class="number"' if name in _NUMBERS else ""
+    return "" if name in _TEXT else ' class="number"'
 
 
-def _row(entry: Facts) -> str:
-    naive = entry["naive_error"] if not entry["held"] else None
+def _row(entry: Facts, others: Sequence[str]) -> str:
     notes = "; ".join(filter(None, ["held" if entry["held"] else "", entry["note"]]))
     cells = (
         _escaped(entry["name"], 60),
@@ -131,16 +131,28 @@ def _row(entry: Facts) -> str:
         escape(budget(entry)),
         near(entry["error"], 4),
         percent(entry["relative"]),
-        "" if naive is None else near(naive, 4),
     )
-    pairs = zip(_COLUMNS, cells, strict=True)
-    return "<tr>" + "".join(f"<td{_kind(name)}>{cell}</td>" for name, cell in pairs) + "</tr>"
+    own = "".join(f"<td{_kind(name)}>{cell}</td>" for name, cell in zip(_COLUMNS, cells, strict=True))
+    more = "".join(f"<td class='number'>{cell}</td>" for cell in others)
+    return f"<tr>{own}{more}</tr>"
 
 
 def budget(entry: Facts) -> str:
     """What one statistic may spend, for people."""
     symbol, amount = ("ρ", entry["rho"]) if "rho" in entry else ("ε", entry["epsilon"])
     return f"{symbol} {near(float(Fraction(amount)), 4)}"
+
+
+_SPLITS = {"sums of ε": "naive_error", "sums of ρ": "rho_error"}
+
+
+def compared(statistics: Sequence[Facts]) -> dict[str, list[str]]:
+    """The columns of errors by other splits, for people: those that there are, and empty for what is held."""
+    found = {
+        heading: ["" if entry["held"] or entry.get(key) is None else near(entry[key], 4) for entry in statistics]
+        for heading, key in _SPLITS.items()
+    }
+    return {heading: column for heading, column in found.items() if any(column)}
 
 
 def percent(share: float) -> str:
@@ -169,9 +181,12 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
     ]
 
 
+_ABOUT = {"sums of ε": "with Laplace noise and sums of ε", "sums of ρ": "with the same noise and sums of ρ"}
+
+
 def _about_errors(statistics: Sequence[Facts]) -> str:
-    compared = any(entry["naive_error"] is not None and not entry["held"] for entry in statistics)
-    return "How far off each statistic may be" + (", and would be by sums" if compared else "")
+    others = [f", and {_ABOUT[heading]}" for heading in compared(statistics)]
+    return "How far off each statistic may be" + "".join(others)
 
 
 def _inside(facts: Facts) -> str:

@@ -383,7 +383,7 @@ _RECORDS = (
         ),
         hypotheses=(
             "One (ε, rδ) that the whole release satisfies, all statistics together. The reader may see all of it or a "
-            "part, and may know the other rows or not, as long as what is thought of them does not depend on this person."
+            "part, and may know the other rows or not; what is thought of them may not depend on this person."
         ),
         source=(
             "Kasiviswanathan, Smith, On the Semantics of Differential Privacy: A Bayesian Formulation, Journal of "

@@ -151,6 +151,7 @@ def test_numbers_of_the_plan_are_in_the_table() -> None:
         assert line.wish.name in reader.text
         assert near(line.error, 4) in reader.text
         assert near(plan.naive[line.wish.name], 4) in reader.text
+        assert near(plan.by_rho[line.wish.name], 4) in reader.text
 
 
 def test_many_statistics_are_cut_in_pictures_and_not_in_the_table() -> None:
@@ -194,6 +195,8 @@ def test_growth_ends_at_the_total() -> None:
         for point in points:
             assert (point["sum"] is None) == (kind == "rho")
             assert point["sum"] is None or point["total"] <= point["sum"] * (1 + 1e-9)  # type: ignore[operator]
+            assert (point["rho"] is None) == (kind != "example")
+            assert point["rho"] is None or point["total"] <= point["rho"]  # type: ignore[operator]
 
 
 def test_shares_add_up() -> None:
@@ -224,6 +227,29 @@ def test_words() -> None:
     )
     assert "nothing proves them right" in sample["suggestions"]
     assert "MORE than the budget of ε = 1: this plan cannot be released" in dict(words(planned("wanted")))["total"]
+
+
+def test_the_lower_side_is_about_stand_ins() -> None:
+    """It is said of what; and nothing is said where the noise that is drawn counts by its own loss."""
+    upper = "; the upper side holds for the noise that is drawn"
+    laplace = "Laplace noise and choices count as the worst mechanism of their ε"
+    gaussian = "Gaussian noise counts as continuous noise of a slightly smaller σ"
+    assert dict(words(planned("pure")))["lower side"] == f"proved for stand-ins: {laplace}{upper}"
+    assert dict(words(planned("example")))["lower side"] == f"proved for stand-ins: {laplace}, {gaussian}{upper}"
+    assert facts(planned("example"))["notes"] == [f"lower side: proved for stand-ins: {laplace}, {gaussian}{upper}"]
+    assert facts(planned("rho"))["notes"] == ["lower side: none is proved for a sum of ρ"]
+    assert facts(planned("rho"))["lower"] is None
+    own = small(budget={"epsilon": 3, "delta": "1e-6"}, statistics={"n": {"count": None, "mechanism": "gaussian"}})
+    assert facts(make_plan(read(own)))["notes"] == []
+    vector = small(
+        columns={"age": {"integers": [0, 9]}},
+        budget={"epsilon": 9, "delta": "1e-6"},
+        data={"rows": 1000, "rows_per_person": 2, "person": "id"},
+        statistics={"ages": {"histogram": "age", "mechanism": "gaussian"}},
+    )
+    assert facts(make_plan(read(vector)))["notes"] == [
+        f"lower side: proved for stand-ins: Gaussian noise of small σ counts by its ρ{upper}"
+    ]
 
 
 def test_notes_say_what_an_error_rests_on() -> None:
