@@ -77,7 +77,7 @@ def _about_sample(sample: Facts | None) -> list[str]:
     if sample is None:
         return []
     total = f"ε = {up(sample['total']['epsilon'], 10)}, δ = {near(sample['total']['delta'])}"
-    return [f"For the {sample['population']} people that the sample was drawn from that is {total} (BBG18)."]
+    return [f"For the {sample['population']} people from whom the sample was drawn this is {total} (BBG18)."]
 
 
 def _table(names: Sequence[str], numbers: Sequence[str], last: str | None) -> Table:

@@ -19,8 +19,10 @@ from optcomp.numerics.contour.gradient import BLUR
 from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import HARM, Document
 from optcomp.planner.errors import NEEDS_ROWS
+from optcomp.planner.pictures import label
 from optcomp.planner.plan import Line, Plan
-from optcomp.statistics import CDF, Quantiles
+from optcomp.statistics import CDF, Categories, Integers, Quantiles, Reals
+from optcomp.statistics.domains import Domain, Numbers
 from optcomp.theorems import Bound
 from optcomp.theorems.fz21 import epsilon_at
 
@@ -47,7 +49,7 @@ def facts(plan: Plan) -> dict[str, Any]:
         "method": "sum" if bound is None else bound.method,
         "notes": [f"lower side: {about}" for about in [lower_side(plan)] if about is not None],
         "count": len(plan.lines),
-        "columns": {name: repr(domain) for name, domain in plan.document.table.columns.items()},
+        "columns": {name: declared(domain) for name, domain in plan.document.table.columns.items()},
         "verdict": plan.verdict(),
         "words": dict(words(plan)),
     }
@@ -66,7 +68,7 @@ def words(plan: Plan) -> list[Pair]:
     if document.population is not None:
         found.append(("sample", _sample(plan)))
     if plan.fits and all(line.held for line in plan.lines) and _spare(plan):
-        found.append(("left", "all statistics are held, and nothing uses the rest of the budget"))
+        found.append(("left", "all statistics are held, so a part of the budget is not used"))
     found.append(("confidence", _confidence(document.confidence)))
     careful = cautions(plan)
     if careful:
@@ -77,9 +79,9 @@ def words(plan: Plan) -> list[Pair]:
 
 
 SUGGESTIONS = (
-    "by the harm that disclosure could do: "
+    "budgets by the harm that disclosure could do: "
     + ", ".join(f"{harm} (ε = {eps}, δ = {delta})" for harm, (eps, delta) in HARM.items())
-    + "; nothing proves them right for your data"
+    + "; rules of thumb, proved for no data"
 )
 
 
@@ -96,6 +98,17 @@ def protects(document: Document) -> str:
     if document.table.neighbours == "replace":
         return f"{whose}: what the rows say"
     return f"{whose}: whether the person is in the table at all"
+
+
+def declared(domain: Domain) -> str:
+    """What a column may hold, for people."""
+    if isinstance(domain, Categories):
+        return f"{', '.join(map(label, domain.values))}; anything else counts as {domain.other}"
+    assert isinstance(domain, Numbers)
+    kind = "whole numbers" if isinstance(domain, Integers) else "numbers"
+    unit = domain.given_unit if isinstance(domain, Reals) else None
+    step = "" if unit is None else f" in steps of {near(float(unit))}"
+    return f"{kind} from {near(float(domain.low), 12)} to {near(float(domain.high), 12)}{step}"
 
 
 def _total(plan: Plan) -> str:
@@ -145,23 +158,23 @@ def _spare(plan: Plan) -> bool:
 
 
 def cautions(plan: Plan) -> list[str]:
-    """What may be a slip of the pen, or promises little."""
+    """What may be a mistake in the plan, or promises little."""
     document, found = plan.document, list[str]()
     if isinstance(document.budget, ApproxDP):
         eps, delta, people = document.budget.epsilon, document.budget.delta, document.population or document.rows
         if eps > _MUCH:
-            found.append(f"ε = {near(float(eps))} promises next to nothing")
+            found.append(f"ε = {near(float(eps))} promises very little")
         if people is not None and delta * people * _TIMES_SMALLER > 1:
             found.append(
-                f"δ = {near(float(delta))} is not far below 1/{people}: it allows to publish single rows whole"
+                f"δ = {near(float(delta))} is not far below 1/{people}: it would allow publishing a few rows unchanged"
             )
     wide = [line.wish.name for line in plan.lines if line.relative >= _HALF]
     if wide:
-        found.append(f"errors as large as half of what is asked for, or larger: {_few(wide)}")
+        found.append(f"relative errors of 50 % or more: {_few(wide)}")
     rows = document.rows
     odd = [wish.name for wish in document.wishes if rows is not None and (wish.rows or 0) > rows]
     if odd:
-        found.append(f"more rows than the table has: {_few(odd)}")
+        found.append(f"`rows` is more than data.rows: {_few(odd)}")
     return found
 
 
@@ -195,9 +208,10 @@ def _reserve(plan: Plan) -> str:
 def _sample(plan: Plan) -> str:
     document, inside = plan.document, plan.inside
     assert isinstance(inside, ApproxDP)
-    drawn = f"{document.rows} rows drawn by lot from {document.population} people"
+    drawn = f"{document.rows} rows drawn at random from {document.population} people"
     spent = f"ε = {near(float(inside.epsilon))}, δ = {near(float(inside.delta))} may be spent on the sample"
-    return f"{drawn}: {spent}, and is {_budget(document.budget)} for the people (BBG18), if nobody knows who was drawn"
+    means = f"that is {_budget(document.budget)} for all {document.population} people (BBG18)"
+    return f"{drawn}: {spent}; {means}, as long as nobody knows who was drawn"
 
 
 def _confidence(confidence: float) -> str:

@@ -120,8 +120,12 @@ def cells(name: str, entries: Sequence[Entry], confidence: float) -> str:
 
 
 def label(cell: object) -> str:
-    """The name of a cell."""
-    return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else str(cell)
+    """The name of a cell, for people: true and false as in a plan, and no more digits of a number than matter."""
+    if isinstance(cell, list | tuple):
+        return ", ".join(map(label, cell))
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
 
 
 def printable(text: str, longest: int = _LONGEST) -> str:

@@ -18,7 +18,7 @@ from optcomp.statistics.statistic import Mechanism
 from optcomp.theorems import Bound, bbg18
 
 _NOTHING = 1.005
-"""A gain below this is none."""
+"""A gain below this is not worth a sentence."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,15 @@ class Plan:
         if gain is not None and gain < _NOTHING:
             why = "with so few statistics" if over_rho is not None else "at δ = 0"
             return f"Optimal composition gains nothing on this plan: {why} sums of ε are as good."
-        found = [] if gain is None else [f"{gain:.2f} times smaller than with Laplace noise and sums of ε"]
-        if over_rho is not None:
-            size = f"{over_rho:.2f} times smaller than" if over_rho >= _NOTHING else "no smaller than"
-            found.append(f"{size} with the same noise and sums of ρ")
-        own = "; only the second is due to composition alone" if len(found) > 1 else ""
-        return f"Errors are {', and '.join(found)}{own}."
+        sums = f"Errors are {gain:.2f} times smaller than with Laplace noise and sums of ε"
+        if over_rho is None:
+            return f"{sums}."
+        same = "with the same noise and sums of ρ"
+        if gain is None:
+            return f"Errors are {over_rho:.2f} times smaller than {same}."
+        if over_rho < _NOTHING:
+            return f"{sums}, but no smaller than {same}: optimal composition adds nothing."
+        return f"{sums}, and {over_rho:.2f} times smaller than {same}; optimal composition adds the smaller of the two."
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""

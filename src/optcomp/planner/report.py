@@ -83,7 +83,7 @@ _READING = (
     "Numbers are told as the noise left them, so that counts may be negative; intervals are cut off where no true "
     "value can lie. Chosen values, such as medians, have no interval: how far off they are depends on the data."
 )
-_CLAMPED = "Values beyond bounds count as the bound, other categories as one more; both were declared beforehand."
+_CLAMPED = "Values outside the bounds count as the nearest bound. All this was declared before the data were read."
 
 
 def _declared(columns: Mapping[str, str]) -> str:
@@ -171,7 +171,7 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
         "<h2>Shares of the budget</h2>",
         _figure(
             pictures.shares(statistics),
-            f"By how much the total would fall, relatively, if a statistic were made to cost a little less.{cut}",
+            f"Each statistic's share of the total: how fast the total falls if it costs a little less.{cut}",
         ),
         "<h2>The total, statistic by statistic</h2>",
         _figure(
@@ -185,8 +185,8 @@ _ABOUT = {"sums of ε": "with Laplace noise and sums of ε", "sums of ρ": "with
 
 
 def _about_errors(statistics: Sequence[Facts]) -> str:
-    others = [f", and {_ABOUT[heading]}" for heading in compared(statistics)]
-    return "How far off each statistic may be" + "".join(others)
+    others = " and ".join(_ABOUT[heading] for heading in compared(statistics))
+    return "How far off each statistic may be" + (f"; to compare, {others}" if others else "")
 
 
 def _inside(facts: Facts) -> str:
@@ -233,8 +233,10 @@ def _cells(entry: Facts, confidence: float, *, draw: bool, place: int) -> list[s
     return body
 
 
-def _cut(found: Sequence[Any], most: int) -> str:
-    return f"The first {most} of {len(found)} cells." if len(found) > most else "All cells, with intervals."
+def _cut(found: Sequence[Facts], most: int) -> str:
+    if len(found) > most:
+        return f"The first {most} of {len(found)} cells."
+    return "All cells, with intervals." if any(each["interval"] for each in found) else "All cells."
 
 
 def _head(text: str) -> str:

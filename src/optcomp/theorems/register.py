@@ -259,8 +259,8 @@ _RECORDS = (
         name="privacy filters and odometers",
         statement=(
             "A filter decides from the (ε_i, δ_i) so far whether the next mechanism may run, and is valid if all that "
-            "runs is (ε, δ)-DP; an odometer reports an ε_n that, but for probability δ, the loss exceeds at no n. "
-            "Running mechanisms while Σε_i ≤ ε and Σδ_i ≤ δ is a valid (ε, δ) filter."
+            "runs is (ε, δ)-DP; an odometer reports an ε_n after each, and except with probability δ the loss is never "
+            "above it. Running mechanisms while Σε_i ≤ ε and Σδ_i ≤ δ is a valid (ε, δ) filter."
         ),
         hypotheses="Any mechanisms; each (ε_i, δ_i) may depend on all answers before it.",
         source="Rogers, Roth, Ullman, Vadhan, Privacy Odometers and Filters: Pay-as-you-Go Composition, NIPS 2016",
@@ -387,7 +387,7 @@ _RECORDS = (
         ),
         source=(
             "Kasiviswanathan, Smith, On the Semantics of Differential Privacy: A Bayesian Formulation, Journal of "
-            "Privacy and Confidentiality 6, 2014, argue in this way; the proof is in optcomp.theorems.ks14"
+            "Privacy and Confidentiality 6, 2014, argue in this way; the proof is in docs/losses.md"
         ),
     ),
 )

@@ -155,7 +155,7 @@ def test_release_and_release_again() -> None:
     first = run("release plan.yaml --data people.parquet --html out.html")
     assert (first.exit_code, first.stderr) == (0, "")
     assert "Released now, on " in first.stdout
-    assert "The release is in plan.release.json, and may be published" in first.stdout
+    assert "The release is in plan.release.json and may be published" in first.stdout
     assert "Release about people" in Path("out.html").read_text(encoding="utf8")
     stored = Path("plan.release.json").read_text(encoding="utf8")
     again = run("release plan.yaml --data people.parquet")
@@ -342,7 +342,7 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     ),
     "column of a condition": (
         {"statistics": {"a": {"count": None, "where": "sex == 'm'"}}},
-        "statistics.a.where: is no declared column (age, region); text needs quotes, as in x == 'yes', got 'sex'",
+        "statistics.a.where: is not a declared column (age, region); text needs quotes, as in x == 'yes', got 'sex'",
     ),
     "kind in a condition": (
         {"statistics": {"a": {"count": None, "where": "region > 3"}}},
@@ -350,7 +350,7 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     ),
     "code in a condition": (
         {"statistics": {"a": {"count": None, "where": "__import__('os')"}}},
-        "statistics.a.where: is no declared column (age, region); text needs quotes, as in x == 'yes', "
+        "statistics.a.where: is not a declared column (age, region); text needs quotes, as in x == 'yes', "
         "got '__import__'",
     ),
     "mechanism": (
@@ -564,4 +564,4 @@ def test_a_sample_tells_what_it_is_for_the_population() -> None:
     Path("drawn.yaml").write_text(dumped(small(budget=PAIR, data=data)), encoding="utf8")
     result = run("release drawn.yaml --data people.parquet")
     assert result.exit_code == 0, result.stderr
-    assert "For the 100000 people that the sample was drawn from that is ε = " in result.stdout
+    assert "For the 100000 people from whom the sample was drawn this is ε = " in result.stdout

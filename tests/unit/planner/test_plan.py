@@ -97,7 +97,7 @@ def test_gain_over_sums_of_rho(count: int, eps: str) -> None:
     assert 1.03 < plan.gain_over_rho < 1.11
     assert plan.gain is not None
     assert f"and {plan.gain_over_rho:.2f} times smaller than with the same noise and sums of ρ" in plan.verdict()
-    assert plan.verdict().endswith("only the second is due to composition alone.")
+    assert plan.verdict().endswith("optimal composition adds the smaller of the two.")
 
 
 def test_other_splits_keep_what_is_held() -> None:
