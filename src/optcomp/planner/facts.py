@@ -184,17 +184,17 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _risk(plan: Plan) -> str:
-    """What a reader may come to believe (KS14); about what the neighbours of the table differ in."""
+    """What a reader may come to believe (KS14), about what the neighbours of the table differ in."""
     found, neighbours = plan.risk, plan.document.table.neighbours
     here, versions = "it 50 % likely that a person is in the table", "two versions of a person's rows equally likely"
-    before = f"if someone thinks {here if neighbours == 'add-remove' else versions}"
+    who = f"someone who knows all other rows and thinks {here if neighbours == 'add-remove' else versions}"
     sure = up(100 * found.posterior, 3)
     if sure == "100":
-        return f"{before}, the release may leave them practically certain of the truth"
+        return f"{who} may be practically certain of the truth after the release"
     if not found.probability:
-        return f"{before}, then after the release they are at most {sure} % sure of the truth"
+        return f"{who} is at most {sure} % sure of the truth after the release"
     chance = f"with a probability of at most {near(found.probability)}"
-    return f"{before}, then after the release they are more than {sure} % sure of the truth {chance}"
+    return f"{who} is more than {sure} % sure of the truth after the release {chance}"
 
 
 def _reserve(plan: Plan) -> str:

@@ -110,23 +110,27 @@ class Plan:
     def verdict(self) -> str:
         """What this plan gains, and over what, in a sentence or two."""
         gain, over_rho = self.gain, self.gain_over_rho
-        if gain is None and over_rho is None:
-            return "There is no split by sums to compare this plan with."
-        if gain is not None and gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
-            better = f"With Laplace noise and sums of ε errors would be {1 / gain:.2f} times smaller"
-            return f"{better}; `mechanism: auto` would choose that."
         if gain is not None and gain < _NOTHING:
-            why = "with so few statistics" if over_rho is not None else "at δ = 0"
-            return f"Optimal composition gains nothing on this plan: {why} sums of ε are as good."
+            return self._no_gain(gain)
+        same = "with the same noise and sums of ρ"
+        by_rho = None if over_rho is None else f"{over_rho:.2f} times smaller than {same}"
+        if over_rho is not None and over_rho < _NOTHING:
+            by_rho = f"no smaller than {same}: optimal composition adds nothing"
+        if gain is None:
+            return "There is no split by sums to compare this plan with." if by_rho is None else f"Errors are {by_rho}."
         sums = f"Errors are {gain:.2f} times smaller than with Laplace noise and sums of ε"
         if over_rho is None:
             return f"{sums}."
-        same = "with the same noise and sums of ρ"
-        if gain is None:
-            return f"Errors are {over_rho:.2f} times smaller than {same}."
         if over_rho < _NOTHING:
-            return f"{sums}, but no smaller than {same}: optimal composition adds nothing."
-        return f"{sums}, and {over_rho:.2f} times smaller than {same}; optimal composition adds the smaller of the two."
+            return f"{sums}, but {by_rho}."
+        return f"{sums}, and {by_rho}; optimal composition adds the smaller of the two."
+
+    def _no_gain(self, gain: float) -> str:
+        if gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
+            better = f"With Laplace noise and sums of ε errors would be {1 / gain:.2f} times smaller"
+            return f"{better}; `mechanism: auto` would choose that."
+        why = "with so few statistics" if isinstance(self.inside, ApproxDP) and self.inside.delta else "at δ = 0"
+        return f"Optimal composition gains nothing on this plan: {why} sums of ε are as good."
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""

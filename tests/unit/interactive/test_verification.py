@@ -213,6 +213,17 @@ CHANGES: list[Change] = [
     ("sums", ("facts", "total"), 0.5, r"facts.total is 0.5, but by the certificate it is about 0.99"),
     ("sums", ("facts", "words", "total"), "ε = 0.1", r"facts.words.total is \"ε = 0.1\""),
     ("sums", ("facts", "statistics", 0, "error"), 0.1, r"facts.statistics\[0\].error is 0.1"),
+    ("mixed", ("facts", "risk", "posterior"), 0.6, r"facts.risk.posterior is 0.6"),
+    ("mixed", ("facts", "risk", "probability"), 1e-9, r"facts.risk.probability is 1e-09"),
+    (
+        "rho",
+        ("facts", "words", "risk"),
+        "none",
+        r"facts.words.risk is \"none\", but .* \"someone who knows all other rows",
+    ),
+    ("mixed", ("facts", "statistics", 0, "rho_error"), 9e9, r"facts.statistics\[0\].rho_error is"),
+    ("mixed", ("facts", "gain_over_rho"), 3.0, r"facts.gain_over_rho is 3.0"),
+    ("large noise", ("facts", "notes"), [], r"facts.notes is \[\], but .* \[\"lower side: proved for stand-ins"),
 ]
 
 

@@ -100,6 +100,18 @@ def test_gain_over_sums_of_rho(count: int, eps: str) -> None:
     assert plan.verdict().endswith("optimal composition adds the smaller of the two.")
 
 
+def test_verdicts_where_there_is_no_split_by_sums_of_epsilon() -> None:
+    """A statistic that is held at a ρ has no ε; sums of ρ there are."""
+    plan = made(MIXED | {"people": {"count": None, "rho": "0.002"}})
+    assert (plan.gain, plan.naive) == (None, {})
+    assert plan.gain_over_rho is not None
+    assert (
+        plan.verdict() == f"Errors are {plan.gain_over_rho:.2f} times smaller than with the same noise and sums of ρ."
+    )
+    few = made({"a": {"count": None, "rho": "0.002"}, "b": {"count": None}}, {"epsilon": "0.5", "delta": "1e-6"})
+    assert few.verdict().startswith("Errors are ")
+
+
 def test_other_splits_keep_what_is_held() -> None:
     """A statistic that stays as it is has the same error in all of them."""
     held = made(MIXED | {"mean": MIXED["mean"] | {"hold": True}})

@@ -41,7 +41,9 @@ def losses(plan: Plan) -> Losses:
 def said(plan: Plan) -> tuple[float, float]:
     """The belief and the probability in the sentence of the report."""
     sentence = dict(words(plan))["risk"]
-    pattern = r"(more than|at most) ([0-9.]+) % sure of the truth( with a probability of at most (.+))?$"
+    pattern = (
+        r"(more than|at most) ([0-9.]+) % sure of the truth after the release( with a probability of at most (.+))?$"
+    )
     found = re.search(pattern, sentence)
     assert found is not None, sentence
     assert (found[1] == "at most") == (found[3] is None)
@@ -143,4 +145,4 @@ def _amplified(law: Losses, share: float) -> tuple[Any, Any]:
 
 def test_a_risk_without_bound_is_said_in_words() -> None:
     plan = make_plan(read(put(small(), "budget.epsilon", 30)))
-    assert dict(words(plan))["risk"].endswith("the release may leave them practically certain of the truth")
+    assert dict(words(plan))["risk"].endswith("may be practically certain of the truth after the release")
