@@ -66,7 +66,7 @@ def section(quick: bool, console: Console) -> Section:
         for objective in ("squares", "worst", "scale"):
             with console.status(f"{count} statistics, {objective}"):
                 cells.append(_times(count, objective, 1 if count == 1000 else 5))
-    header = ("statistics", "objective", "plan", "plan again after an edit", "total ε", "gain over sums")
+    header = ("statistics", "objective", "plan", "plan again after an edit", "total ε", "gain over sums of ε")
     made.add(
         "Time of a plan, and of planning again after one error was changed: best of 5 (1,000: of 1)", header, cells
     )

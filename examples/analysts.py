@@ -74,7 +74,7 @@ async def together(sessions: dict[str, Session]) -> None:
 
 
 def main() -> None:
-    """Open the sessions, let the analysts loose, and certify the total."""
+    """Open the sessions, let the analysts ask, and certify the total."""
     table = survey()
     quotas = {"ada": SumFilter("0.5"), "ben": SumFilter("0.5"), "cem": SumFilter("0.8", "1e-7")}
     sessions = open_sessions(table, quotas)

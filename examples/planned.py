@@ -23,11 +23,12 @@ def main() -> None:
         target = Path(folder) / "plan.release.json"
         released, _ = release_plan(document, HERE / "people.parquet", target)
         again, fresh = release_plan(document, HERE / "people.parquet", target)
-        print(f"  {'statistic':<38} {'planned ±':>10} {'by sums ±':>10}   released")
+        print(f"  {'statistic':<38} {'planned ±':>10} {'sums of ε':>10} {'sums of ρ':>10}   released")
         for line, entry in zip(plan.lines, released["statistics"], strict=True):
-            sums, value = plan.naive[line.wish.name], entry.get("value")
+            sums, value = (plan.naive[line.wish.name], plan.by_rho[line.wish.name]), entry.get("value")
             shown = f"{len(entry['cells'])} cells" if value is None else f"{value:,.6g}"
-            print(f"  {line.wish.statistic!s:<38} {line.error:>10.4g} {sums:>10.4g}   {shown}")
+            others = " ".join(f"{error:>10.4g}" for error in sums)
+            print(f"  {line.wish.statistic!s:<38} {line.error:>10.4g} {others}   {shown}")
         total = released["guarantee"]["total"]["epsilon"]
         print(f"\n  {plan.verdict()}")
         same = again["statistics"] == released["statistics"] and not fresh

@@ -32,5 +32,5 @@ def test_demo_plans_and_releases_once() -> None:
     run = subprocess.run(
         [sys.executable, "examples/planned.py"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
     )
-    assert "times smaller errors" in run.stdout
+    assert "times smaller than with the same noise and sums of ρ" in run.stdout
     assert run.stdout.endswith("Asked again: the same release, nothing spent.\n")

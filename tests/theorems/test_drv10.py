@@ -31,7 +31,7 @@ def test_epsilon(groups: list[Mechanism], delta: float) -> None:
     assert (bound.theorem, bound.method) == ("DRV10", "advanced")
     if rest <= 0:
         assert bound.upper == math.inf
-        assert bound.notes[0] == "the δ_i leave nothing of δ for the slip δ'"
+        assert bound.notes[0] == "the δ_i use up all of δ, and nothing is left for δ'"
     else:
         assert rounded_up(bound.upper, lambda: formula(groups, rest))
     assert encloses(truth_of(groups), bound)

@@ -46,18 +46,20 @@ _All = Annotated[bool, typer.Option("--all", help="Audit every mechanism that op
 _Broken = Annotated[
     bool, typer.Option("--broken", help="Audit the deliberately broken mechanisms: all must be caught.")
 ]
-_List = Annotated[bool, typer.Option("--list", help="Say which mechanisms there are, and run nothing.")]
+_List = Annotated[bool, typer.Option("--list", help="List the mechanisms, and run nothing.")]
 _Trials = Annotated[
     str | None,
     typer.Option(
-        metavar="N", help="Runs on each of the two inputs; a few seconds' worth unless told.", show_default=False
+        metavar="N",
+        help="Runs on each of the two inputs; by default as many as take a few seconds.",
+        show_default=False,
     ),
 ]
 _Delta = Annotated[
     str | None,
     typer.Option(
         metavar="δ",
-        help="Bound ε at this δ, no smaller than the mechanism's own; its own unless told.",
+        help="Bound ε at this δ, no smaller than the mechanism's own, which is the default.",
         show_default=False,
     ),
 ]

@@ -36,7 +36,10 @@ _STYLES: dict[Way, tuple[str, object, str]] = {
 }
 
 _Directory = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Where the files go; made if it is not there.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="DIR", help="The directory for the files; it is made if it does not exist.", show_default=False
+    ),
 ]
 
 
@@ -49,7 +52,7 @@ _Only = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help=f"Only these figures: {', '.join(FIGURES)}. May be repeated, or a list with commas. All unless told.",
+        help=f"Only these figures: {', '.join(FIGURES)}. May be repeated, or a list with commas. Default: all.",
         autocompletion=complete_figure,
         show_default=False,
     ),

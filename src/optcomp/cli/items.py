@@ -1,4 +1,4 @@
-"""Items of the command line, with hints for what is none."""
+"""Items of the command line, with hints where a word is not one."""
 
 from __future__ import annotations
 

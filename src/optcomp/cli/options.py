@@ -69,7 +69,7 @@ FileFormat = Annotated[
     typer.Option(
         "--format",
         metavar="|".join(Format),
-        help="How the file is written; otherwise told by its name or content.",
+        help="The format of the file; by default told from its name or content.",
         autocompletion=complete_format,
     ),
 ]
@@ -93,7 +93,7 @@ Method = Annotated[
 ]
 Eta = Annotated[
     str | None,
-    typer.Option(metavar="η", help="Accuracy of murtagh-vadhan in ε, between 0 and 1; 0.01 unless told."),
+    typer.Option(metavar="η", help="Accuracy of murtagh-vadhan in ε, between 0 and 1; default 0.01."),
 ]
 Rtol = Annotated[
     str | None,

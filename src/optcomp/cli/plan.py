@@ -59,7 +59,7 @@ def _with_files(args: list[str]) -> list[str]:
 
 
 def _check_word(word: str, commands: list[str]) -> None:
-    """A misspelled command is no file."""
+    """A misspelled command is not a file."""
     close = difflib.get_close_matches(word, commands)
     if close and not Path(word).exists():
         raise Refused(f"No such command or file {word!r}. Did you mean {close[0]!r}?")
@@ -130,7 +130,7 @@ _Html = Annotated[
     typer.Option(
         "--html",
         metavar="[FILE]",
-        help="Write a report, one page with its pictures inside; beside the plan unless told.",
+        help="Write a report, one page with its pictures inside; by default beside the plan.",
         show_default=False,
     ),
 ]
@@ -148,7 +148,7 @@ _Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Where the release is kept; FILE.release.json next to the plan unless told.",
+        help="Where the release is kept; by default FILE.release.json next to the plan.",
         show_default=False,
     ),
 ]
@@ -173,7 +173,7 @@ def show(
 
     optcomp plan plan.yaml --set mean_age.error=0.5 --hold regions --save plan2.yaml
 
-    optcomp plan plan.yaml --add 'ages: {histogram: age}' --drop people --json
+    optcomp plan plan.yaml --add 'ages: {histogram: age}' --drop rows --json
 
     optcomp plan plan.yaml --html report.html
 
@@ -253,7 +253,7 @@ def release(
 
     The same plan and data again give the stored release, and spend nothing.
 
-    What is written may be published; but FILE.release.private.json, next to it, belongs to the data.
+    The release may be published. Keep FILE.release.private.json, next to it, private with the data.
 
     optcomp plan release plan.yaml --data table.parquet
 
@@ -280,7 +280,7 @@ def release(
         return
     show_release(view, fresh)
     kept = Store(target).private.name
-    say(f"The release is in {target}, and may be published; {kept} belongs to the data and may not")
+    say(f"The release is in {target} and may be published; keep {kept} private, with the data")
     _say_reports(html, paper)
 
 

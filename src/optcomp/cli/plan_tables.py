@@ -13,7 +13,7 @@ from optcomp.cli.letters import writable
 from optcomp.cli.printing import listed, print_table, say
 from optcomp.planner.facts import error_told, near, note_told, up
 from optcomp.planner.pictures import label, printable
-from optcomp.planner.report import between, budget, percent, value
+from optcomp.planner.report import between, budget, compared, percent, value
 
 _MOST_CELLS = 12
 Facts = Mapping[str, Any]
@@ -22,18 +22,15 @@ Facts = Mapping[str, Any]
 def show_plan(facts: Facts) -> None:
     """A line for each statistic, what the total is, and what it means."""
     held = any(entry["held"] for entry in facts["statistics"])
-    table = _table(("name", "statistic", "noise"), ("budget", "error ±", "relative", "by sums"), "" if held else None)
-    for entry in facts["statistics"]:
-        naive = None if entry["held"] else entry["naive_error"]
+    others = compared(facts["statistics"])
+    numbers = ("budget", "error ±", "relative", *others)
+    table = _table(("name", "statistic", "noise"), numbers, "" if held else None)
+    for place, entry in enumerate(facts["statistics"]):
+        split = [column[place] for column in others.values()]
         _add(
             table,
             (entry["name"], entry["statistic"], entry["mechanism"]),
-            (
-                budget(entry),
-                error_told(entry),
-                percent(entry["relative"]),
-                "" if naive is None else near(naive, 4),
-            ),
+            (budget(entry), error_told(entry), percent(entry["relative"]), *split),
             ("held" if entry["held"] else "") if held else None,
         )
     print_table(table)
@@ -80,7 +77,7 @@ def _about_sample(sample: Facts | None) -> list[str]:
     if sample is None:
         return []
     total = f"ε = {up(sample['total']['epsilon'], 10)}, δ = {near(sample['total']['delta'])}"
-    return [f"For the {sample['population']} people that the sample was drawn from that is {total} (BBG18)."]
+    return [f"For the {sample['population']} people from whom the sample was drawn this is {total} (BBG18)."]
 
 
 def _table(names: Sequence[str], numbers: Sequence[str], last: str | None) -> Table:

@@ -27,7 +27,7 @@ class Strangers:
         self._first: dict[str, str] = {}
 
     def meet(self, name: str, value: object, where: str) -> None:
-        """Refuse a number under a name that looks like a slip of the pen; remember everything else."""
+        """Refuse a number under a name that looks misspelled; remember everything else."""
         if value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING):
             return
         meant = _meant(name)

@@ -219,7 +219,9 @@ def _mixed(
         return mixed.certified(mixture, quantity, given, effort)
     if method == "renyi":
         return mixed.by_renyi(mixture, quantity, given)
-    found = _by_name(method, mixed.pairs_of(mixture, _NAMED[method].theorem), question, parameters, eta, rtol)
+    advice = mixed.ADAPTIVE if parameters == "adaptive" else mixed.FIXED
+    pairs = mixed.pairs_of(mixture, _NAMED[method].theorem, advice)
+    found = _by_name(method, pairs, question, parameters, eta, rtol)
     return replace(found, lower=0.0, notes=(mixed.BY_PAIRS,))
 
 

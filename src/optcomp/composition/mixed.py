@@ -118,12 +118,16 @@ def basic(mixture: Mixture, quantity: Quantity, given: Exact) -> Bound:
     return (dkmmn06.epsilon_at if quantity == "epsilon" else dkmmn06.delta_at)(pairs_of(mixture, dkmmn06.ID), given)
 
 
-def pairs_of(mixture: Mixture, theorem: str) -> Parts:
+FIXED, ADAPTIVE = "use 'auto'", "for parameters chosen after seeing answers use a filter of optcomp.interactive"
+"""What to do where a mechanism has no (ε, δ) of its own."""
+
+
+def pairs_of(mixture: Mixture, theorem: str, advice: str = FIXED) -> Parts:
     """Everything by its (ε, δ), for a theorem that knows no more."""
     parts = mixture.as_pairs()
     if parts is None:
         names = ", ".join(sorted({type(value).__name__ for value, _ in mixture.others if value.pure is None}))
-        raise HypothesisNotMet(theorem, f"it needs (ε, δ) guarantees, and {names} has none of its own; use 'auto'")
+        raise HypothesisNotMet(theorem, f"it needs (ε, δ) guarantees, and {names} has none of its own; {advice}")
     return parts
 
 

@@ -27,7 +27,7 @@ class Guarantee(Protocol):
 
 
 LEAST_EPSILON, MOST_EPSILON = 1e-100, 1e12
-"""Beyond these an ε is a slip of the pen: it promises everything or nothing."""
+"""An ε outside this range is a mistake: it promises everything or nothing."""
 
 
 def mechanism_epsilon(value: object, argument: str = "epsilon") -> Exact:

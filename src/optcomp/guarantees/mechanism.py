@@ -44,7 +44,7 @@ def kept(maker: type[Law], *arguments: object) -> Law:
 
 
 LEAST_RATIO, MOST_RATIO = 1e-6, 1e3
-"""Sensitivity over noise: beyond these a mechanism is a slip of the pen."""
+"""Sensitivity over noise: outside this range a mechanism is a mistake."""
 
 
 def positive(value: object, argument: str) -> Exact:

@@ -73,7 +73,7 @@ def _person(person: PersonCounts, file: FileCounts) -> Iterator[str]:
 def _column(column: ColumnCounts) -> Iterator[str]:
     name = shortened(column.name)
     if column.unreadable:
-        kind = f"{column.unreadable:,} of {_rows(column.rows)} hold something that is no number"
+        kind = f"{column.unreadable:,} of {_rows(column.rows)} hold something that is not a number"
         yield f"{name}: {kind}{_such(column)}, and will count as missing"
     if column.rounded:
         yield f"{name}: {column.rounded:,} of {column.values:,} values are not whole, and will be rounded"

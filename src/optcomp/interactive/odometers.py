@@ -37,7 +37,7 @@ _BITS = 96
 
 @dataclass(frozen=True, init=False)
 class Odometer:
-    """What has been lost so far: an ε valid at every moment at once, but for probability δ (WRRW23).
+    """What has been lost so far: an ε valid at every moment at once, except with probability δ (WRRW23).
 
     With R = Σρ_i (ε²/2 for a pure ε) and V = 2R the loss is at most R + s·√(V+γ), s about √(2 ln(√(1 + V/γ)/2δ')); and
     never more than Σε_i.  The bound is tightest about where it comes to ε = `tight_at`.
@@ -128,7 +128,7 @@ class Odometer:
 
     def __str__(self) -> str:
         requests = "request" if self.recorded == 1 else "requests"
-        return f"ε <= {short_up(Fraction(self.epsilon))} after {self.recorded} {requests}, but for probability " + (
+        return f"ε <= {short_up(Fraction(self.epsilon))} after {self.recorded} {requests}, except with probability " + (
             short_up(self.delta)
         )
 

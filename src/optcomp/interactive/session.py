@@ -121,7 +121,7 @@ class Session(Live):
         """Debit all costs or none, then run; an error of `run` never refunds, and tells nothing about the data."""
         spending = tuple(costs)
         if not spending:
-            raise InvalidInput("costs", costs, "must be one at least: nothing is told for free")
+            raise InvalidInput("costs", costs, "must be at least one")
         place = self._debit(what, spending)
         try:
             found = run()

@@ -55,7 +55,7 @@ _CERTIFICATE = {
     *("format", "version", "quantity", "given", "lower", "upper", "theorem", "method", "count", "mechanisms"),
     *("gaussians", "enclosure", "parameters"),
 }
-_NEARLY = {"error", "relative", "naive_error", "share", "gain"}
+_NEARLY = {"error", "relative", "naive_error", "rho_error", "share", "gain", "gain_over_rho", "posterior"}
 """Floats that other machines may round in another way."""
 _NEAR = 1e-6
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
@@ -191,7 +191,7 @@ def _plan(about: _Release) -> Document:
     """The plan, which must be the one that was begun with."""
     plan = about.view["plan"]
     if plan_digest(plan) != about.view["record"].get("plan_sha256"):
-        about.wrong("plan: is not the plan of this release: record.plan_sha256 is another one's")
+        about.wrong("plan: is not the plan of this release: record.plan_sha256 is the digest of another")
         about.stop()
     try:
         return read(plan)
@@ -205,7 +205,7 @@ def _statistics(about: _Release, document: Document) -> list[Spending]:
     entries, wishes = about.view["statistics"], document.wishes
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
     if names != [wish.name for wish in wishes]:
-        about.wrong("statistics: are not those of the plan, in its order")
+        about.wrong("statistics: must be those of the plan, in its order")
         about.stop()
     spendings = [_spending(about, document, wish, entry) for wish, entry in zip(wishes, entries, strict=True)]
     about.stop()

@@ -370,7 +370,7 @@ def _check_drawn(name: str, spending: Spending) -> None:
     try:
         spending.scales  # noqa: B018
     except InvalidInput:
-        problem = "is no budget that noise can be drawn for: change its weight, or hold it"
+        problem = "is a budget for which no noise can be drawn: change its weight, or hold it"
         raise InvalidInput(f"statistics.{name}", f"{float(spending.budget):.3g}", problem) from None
 
 

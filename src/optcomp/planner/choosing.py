@@ -1,4 +1,4 @@
-"""From a document to an allocation: which noise for which statistic, what is held, and the split for sums beside it.
+"""From a document to an allocation: which noise for which statistic, what is held, and splits for sums beside it.
 
 Where the noise is left open, all such statistics are tried with Laplace and with Gaussian noise, in floats, and with
 Gaussian noise but for those held; then single statistics are tried the other way round.  Only the winner is certified.
@@ -22,6 +22,7 @@ from optcomp.planner.errors import ErrorModel
 from optcomp.statistics import CDF, Mean, Quantiles, Sum, Variance
 from optcomp.statistics.domains import Numbers
 from optcomp.statistics.statistic import Mechanism
+from optcomp.theorems.fz21 import largest_rho
 
 Choice = dict[str, Mechanism]
 _MOST_TRIES = 8
@@ -220,19 +221,40 @@ class Choosing:
         return self._known[wish, mechanism]
 
     def naive(self) -> dict[str, float]:
-        """Errors by basic composition with Laplace noise and choices; nothing if that is not to be had."""
+        """Errors if ε were added up, with Laplace noise and choices; nothing if that is not to be had."""
         if not isinstance(self.inside, ApproxDP) or self.wanted or any(wish.rho is not None for wish in self.wishes):
             return {}
         choice: Choice = {
             wish.name: "laplace" if "laplace" in wish.statistic.mechanisms else wish.statistic.mechanisms[0]
             for wish in self.wishes
         }
+        return self._compared(choice, self.budget("basic"))
+
+    def by_rho(self, choice: Choice) -> dict[str, float]:
+        """Errors if ρ were added up, with this noise, and their sum made an ε (CKS20); nothing without δ."""
+        if not isinstance(self.inside, ApproxDP) or self.wanted or not self.inside.delta:
+            return {}
+        rho = largest_rho(self.inside.epsilon, self.inside.delta)
+        return self._compared(choice, RhoBudget(rho)) if rho else {}
+
+    def _compared(self, choice: Choice, budget: Budget) -> dict[str, float]:
+        """Errors of another split, with the same objective and the same holds."""
         try:
-            found = search(self.items(choice), self.budget("basic"), self.document.objective, self.extra)
+            items = [self._kept(wish, self._item(wish, choice[wish.name])) for wish in self.wishes]
+            found = search(items, budget, self.document.objective, self.extra)
         except InvalidInput:  # the holds alone are more than sums allow
             return {}
         spendings = found.search.spendings(_BELOW * found.amounts)
         return {item.name: each.error for item, each in zip(found.search.items, spendings, strict=True)}
+
+    def _kept(self, wish: Wish, item: Item) -> Item:
+        """With the error that it has in the plan, if it is to stay as it is."""
+        if not wish.hold:
+            return item
+        mechanism, budget = self._alone[wish.name]
+        if mechanism == item.model.mechanism:
+            return replace(item, held=budget)
+        return replace(item, held=item.model.budget_for(self._item(wish, mechanism).model.error(budget)))
 
 
 def _about(document: Document) -> tuple[Any, ...]:

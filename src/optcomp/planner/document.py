@@ -96,7 +96,7 @@ class Wish:
     hold: bool = False
     """Held at the budget that an allocation without holds gives it."""
     rows: int | None = None
-    """How many rows satisfy its condition, about; those of the table unless told."""
+    """About how many rows satisfy its condition; by default all of the table."""
     known: Known = UNKNOWN
     """What it says about the values among these rows."""
 
@@ -387,7 +387,9 @@ def _check_where(where: str, table: Declared) -> None:
     for column in asked:
         if column not in table.columns:
             known = ", ".join(table.columns)
-            raise InvalidInput("where", column, f"is no declared column ({known}); text needs quotes, as in x == 'yes'")
+            raise InvalidInput(
+                "where", column, f"is not a declared column ({known}); text needs quotes, as in x == 'yes'"
+            )
     empty = ibis.table({column: _type(table.columns[column]) for column in asked} or {"none": "int64"})
     condition(where, {column: table.columns[column].clean(empty[column]) for column in asked})
 

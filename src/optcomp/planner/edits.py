@@ -116,7 +116,7 @@ def free(document: Plain, name: str, option: str = "free") -> Plain:
     found = copied(document)
     entry = found["statistics"][_known(found, name, option)]
     if not isinstance(entry, dict):
-        raise InvalidInput(option, name, "is no statistic that could be held: its entry must be a mapping")
+        raise InvalidInput(option, name, "cannot be held: its entry must be a mapping")
     for key in _HOLDS:
         entry.pop(key, None)
     return found

@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from optcomp.guarantees import ZCDP, ApproxDP
+from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
 from optcomp.numerics.contour.gradient import BLUR
-from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget
+from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import HARM, Document, Wish
 from optcomp.planner.errors import NEEDS_ROWS
+from optcomp.planner.pictures import label
 from optcomp.planner.plan import Line, Plan
-from optcomp.statistics import CDF, Mean, Quantiles, Variance
-from optcomp.statistics.domains import Numbers
-from optcomp.theorems import Bound, bbg18
+from optcomp.statistics import CDF, Categories, Integers, Mean, Quantiles, Reals, Variance
+from optcomp.statistics.domains import Domain, Numbers
+from optcomp.theorems import Bound
 from optcomp.theorems.fz21 import epsilon_at
 
 _POINTS = 24
@@ -44,11 +45,12 @@ def facts(plan: Plan) -> dict[str, Any]:
         "epsilon": None if bound is None else bound.upper,
         "rho": plan.total if bound is None else None,
         "delta": None if bound is None else bound.delta,
-        "lower": plan.total if bound is None else bound.lower,
+        "lower": None if bound is None else bound.lower,
         "upper": plan.total if bound is None else bound.upper,
         "method": "sum" if bound is None else bound.method,
+        "notes": [f"lower side: {about}" for about in [lower_side(plan)] if about is not None],
         "count": len(plan.lines),
-        "columns": {name: repr(domain) for name, domain in plan.document.table.columns.items()},
+        "columns": {name: declared(domain) for name, domain in plan.document.table.columns.items()},
         "verdict": plan.verdict(),
         "words": dict(words(plan)),
     }
@@ -58,14 +60,16 @@ def words(plan: Plan) -> list[Pair]:
     """What there is to know about a plan, a sentence for each heading."""
     document = plan.document
     found = [("budget", _budget(document.budget)), ("protects", protects(document)), ("total", _total(plan))]
-    if isinstance(document.budget, ApproxDP):
-        found.append(("risk", _risk(document.budget if plan.fits else _outside(plan))))
+    about_lower = lower_side(plan)
+    if about_lower is not None:
+        found.append(("lower side", about_lower))
+    found.append(("risk", _risk(plan)))
     if document.reserve:
         found.append(("reserve", _reserve(plan)))
     if document.population is not None:
         found.append(("sample", _sample(plan)))
     if plan.fits and all(line.held for line in plan.lines) and _spare(plan):
-        found.append(("left", "all statistics are held, and nothing uses the rest of the budget"))
+        found.append(("left", "all statistics are held, so a part of the budget is not used"))
     found.append(("confidence", _confidence(document.confidence)))
     if any(assumed(document, wish) for wish in document.wishes):
         found.append(("starred", _STARRED))
@@ -78,9 +82,9 @@ def words(plan: Plan) -> list[Pair]:
 
 
 SUGGESTIONS = (
-    "by the harm that disclosure could do: "
+    "budgets by the harm that disclosure could do: "
     + ", ".join(f"{harm} (ε = {eps}, δ = {delta})" for harm, (eps, delta) in HARM.items())
-    + "; nothing proves them right for your data"
+    + "; rules of thumb, proved for no data"
 )
 
 
@@ -102,6 +106,17 @@ def protects(document: Document) -> str:
     return f"{whose}: whether the person is in the table at all"
 
 
+def declared(domain: Domain) -> str:
+    """What a column may hold, for people."""
+    if isinstance(domain, Categories):
+        return f"{', '.join(map(label, domain.values))}; anything else counts as {domain.other}"
+    assert isinstance(domain, Numbers)
+    kind = "whole numbers" if isinstance(domain, Integers) else "numbers"
+    unit = domain.given_unit if isinstance(domain, Reals) else None
+    step = "" if unit is None else f" in steps of {near(float(unit))}"
+    return f"{kind} from {near(float(domain.low), 12)} to {near(float(domain.high), 12)}{step}"
+
+
 def _total(plan: Plan) -> str:
     bound = plan.bound
     if bound is None:
@@ -117,18 +132,30 @@ def _bracket(plan: Plan, bound: Bound) -> str:
     return f"ε = {up(bound.upper, 10)} at δ = {near(bound.delta)}{where}, {proof}"
 
 
+_STAND_INS: dict[type, str] = {
+    PureDP: "Laplace noise and choices count as the worst mechanism of their ε",
+    Gaussian: "Gaussian noise counts as continuous noise of a slightly smaller σ",
+    ZCDP: "Gaussian noise of small σ counts by its ρ",
+}
+
+
+def lower_side(plan: Plan) -> str | None:
+    """What the lower side of the total is about, where that is not the noise that is drawn."""
+    if not isinstance(plan.inside, ApproxDP):
+        return "none is proved for a sum of ρ"
+    spendings = [line.spending for line in plan.lines]
+    kinds = {type(value) for value in PairBudget(0, plan.inside.delta).counted(spendings)}
+    found = [text for kind, text in _STAND_INS.items() if kind in kinds]
+    if not found:
+        return None
+    return f"proved for stand-ins: {', '.join(found)}; the upper side holds for the noise that is drawn"
+
+
 def _excess(plan: Plan, bound: Bound) -> str:
     assert isinstance(plan.inside, ApproxDP)
     if bound.upper <= plan.inside.epsilon:
         return ""
     return f"; MORE than the budget of ε = {near(float(plan.inside.epsilon))}: this plan cannot be released"
-
-
-def _outside(plan: Plan) -> ApproxDP:
-    """What the plan costs the people, whether it fits or not."""
-    assert isinstance(plan.inside, ApproxDP)
-    cost, document = ApproxDP(Fraction(plan.total), plan.inside.delta), plan.document
-    return cost if document.population is None else bbg18.outside(cost, document.rows or 0, document.population)
 
 
 def _spare(plan: Plan) -> bool:
@@ -137,23 +164,23 @@ def _spare(plan: Plan) -> bool:
 
 
 def cautions(plan: Plan) -> list[str]:
-    """What may be a slip of the pen, or promises little."""
+    """What may be a mistake in the plan, or promises little."""
     document, found = plan.document, list[str]()
     if isinstance(document.budget, ApproxDP):
         eps, delta, people = document.budget.epsilon, document.budget.delta, document.population or document.rows
         if eps > _MUCH:
-            found.append(f"ε = {near(float(eps))} promises next to nothing")
+            found.append(f"ε = {near(float(eps))} promises very little")
         if people is not None and delta * people * _TIMES_SMALLER > 1:
             found.append(
-                f"δ = {near(float(delta))} is not far below 1/{people}: it allows to publish single rows whole"
+                f"δ = {near(float(delta))} is not far below 1/{people}: it would allow publishing a few rows unchanged"
             )
     wide = [line.wish.name for line in plan.lines if line.relative >= _HALF]
     if wide:
-        found.append(f"errors as large as half of what is asked for, or larger: {_few(wide)}")
+        found.append(f"relative errors of 50 % or more: {_few(wide)}")
     rows = document.rows
     odd = [wish.name for wish in document.wishes if rows is not None and (wish.rows or 0) > rows]
     if odd:
-        found.append(f"more rows than the table has: {_few(odd)}")
+        found.append(f"`rows` is more than data.rows: {_few(odd)}")
     return found
 
 
@@ -162,11 +189,18 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def _risk(budget: ApproxDP) -> str:
-    eps, delta = float(budget.epsilon), float(budget.delta)
-    sure = 100 / (1 + math.exp(-min(eps, 700.0)))
-    but = f", but for a probability of δ = {near(delta)}" if delta else ""
-    return f"who thinks a fact about a person as likely as not can be at most {up(sure, 3)} % sure after it all{but}"
+def _risk(plan: Plan) -> str:
+    """What a reader may come to believe (KS14), about what the neighbours of the table differ in."""
+    found, neighbours = plan.risk, plan.document.table.neighbours
+    here, versions = "it 50 % likely that a person is in the table", "two versions of a person's rows equally likely"
+    who = f"someone who knows all other rows and thinks {here if neighbours == 'add-remove' else versions}"
+    sure = up(100 * found.posterior, 3)
+    if sure == "100":
+        return f"{who} may be practically certain of the truth after the release"
+    if not found.probability:
+        return f"{who} is at most {sure} % sure of the truth after the release"
+    chance = f"with a probability of at most {near(found.probability)}"
+    return f"{who} is more than {sure} % sure of the truth after the release {chance}"
 
 
 def _reserve(plan: Plan) -> str:
@@ -180,9 +214,10 @@ def _reserve(plan: Plan) -> str:
 def _sample(plan: Plan) -> str:
     document, inside = plan.document, plan.inside
     assert isinstance(inside, ApproxDP)
-    drawn = f"{document.rows} rows drawn by lot from {document.population} people"
+    drawn = f"{document.rows} rows drawn at random from {document.population} people"
     spent = f"ε = {near(float(inside.epsilon))}, δ = {near(float(inside.delta))} may be spent on the sample"
-    return f"{drawn}: {spent}, and is {_budget(document.budget)} for the people (BBG18), if nobody knows who was drawn"
+    means = f"that is {_budget(document.budget)} for all {document.population} people (BBG18)"
+    return f"{drawn}: {spent}; {means}, as long as nobody knows who was drawn"
 
 
 def _confidence(confidence: float) -> str:
@@ -249,12 +284,17 @@ def shares(plan: Plan) -> list[float]:
 
 
 def growth(plan: Plan) -> list[dict[str, float | None]]:
-    """The total of the first k statistics, for k up to all: optimal, and if their ε were added up."""
+    """The total of the first k statistics, for k up to all: optimal, if ε were added up, and if ρ were."""
     spendings, count = [line.spending for line in plan.lines], len(plan.lines)
     places = sorted({round(1 + (count - 1) * step / (_POINTS - 1)) for step in range(_POINTS)})
     budget, sums = _limit(plan), _sums(plan)
     return [
-        {"count": place, "total": budget.total(spendings[:place]), "sum": None if sums is None else sums[place - 1]}
+        {
+            "count": place,
+            "total": budget.total(spendings[:place]),
+            "sum": None if sums is None else sums[place - 1],
+            "rho": _rho_sum(plan, spendings[:place]),
+        }
         for place in places
     ]
 
@@ -286,6 +326,13 @@ def note_told(entry: Mapping[str, Any]) -> str:
     other = entry.get("otherwise")
     more = f"±{near(other['error'], 4)} {other['when']}" if other else ""
     return "; ".join(filter(None, [entry["note"], more]))
+
+
+def _rho_sum(plan: Plan, spendings: Sequence[Spending]) -> float | None:
+    """The ε that the sum of ρ gives at the δ of the budget (CKS20)."""
+    if not isinstance(plan.inside, ApproxDP) or not plan.inside.delta:
+        return None
+    return epsilon_at(RhoBudget(0).total(spendings), plan.inside.delta)
 
 
 def up(value: float, digits: int = 6) -> str:

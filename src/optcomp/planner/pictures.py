@@ -32,28 +32,31 @@ Entry = Mapping[str, Any]
 
 
 def errors(statistics: Sequence[Entry]) -> str:
-    """Relative errors, and what they would be if the budget were split by sums."""
+    """Relative errors, and what they would be by sums of ε and by sums of ρ."""
     shown = statistics[:MOST_BARS]
 
     def draw(axes: Axes) -> None:
         places = range(len(shown))
-        naive = [(i, entry["naive_error"] * _ratio(entry)) for i, entry in enumerate(shown) if _compared(entry)]
-        for i, value in naive:
+        others = {kind: _others(shown, kind) for kind in _OTHERS}
+        for i, value in (each for found in others.values() for each in found):
             axes.plot([100 * shown[i]["relative"], 100 * value], [i, i], color="0.75", linewidth=1.2, zorder=1)
-        dots: Any = {"linestyle": "none", "marker": "o", "markerfacecolor": "white", "color": _ORANGE}
-        if naive:
-            axes.plot([100 * value for _, value in naive], [i for i, _ in naive], label="if split by sums", **dots)
+        for kind, found in others.items():
+            name, marker, color = _OTHERS[kind]
+            dots: Any = {"linestyle": "none", "marker": marker, "markerfacecolor": "white", "color": color}
+            if found:
+                axes.plot([100 * value for _, value in found], [i for i, _ in found], label=name, **dots)
         for held, marker, label in ((False, "D", "this plan"), (True, "s", "this plan, held")):
             own = [i for i in places if bool(shown[i]["held"]) is held]
             values = [100 * shown[i]["relative"] for i in own]
             if own:
                 axes.plot(values, own, linestyle="none", marker=marker, color=_GREY if held else _BLUE, label=label)
         _name(axes, shown)
-        _scale(axes, [entry["relative"] for entry in shown] + [value for _, value in naive])
+        compared = [value for found in others.values() for _, value in found]
+        _scale(axes, [entry["relative"] for entry in shown] + compared)
         axes.set_xlabel("error at the plan's confidence, in per cent of rows or range")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.9 / _height(shown)), ncols=3, frameon=False)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.9 / _height(shown)), ncols=2, frameon=False)
 
-    return _svg("errors", (7.2, _height(shown) + 0.5), draw)
+    return _svg("errors", (7.2, _height(shown) + 0.7), draw)
 
 
 def shares(statistics: Sequence[Entry]) -> str:
@@ -73,19 +76,23 @@ def shares(statistics: Sequence[Entry]) -> str:
     return _svg("shares", (7.2, _height(shown)), draw)
 
 
+_SUMS = {"sum": ("sums of ε", "o", _ORANGE), "rho": ("sums of ρ, as ε", "^", _GREEN)}
+
+
 def growth(points: Sequence[Entry], symbol: str, limit: float) -> str:
     """How the total grows as statistics are added in the order of the plan."""
     from matplotlib.ticker import MaxNLocator
 
     def draw(axes: Axes) -> None:
         counts = [point["count"] for point in points]
-        sums = [point["sum"] for point in points]
-        if all(value is not None for value in sums):
-            axes.plot(counts, sums, color=_ORANGE, linestyle="--", marker="o", markersize=4, label="added up")
+        for kind, (name, marker, color) in _SUMS.items():
+            sums = [point[kind] for point in points if point.get(kind) is not None]
+            if len(sums) == len(points):
+                axes.plot(counts, sums, color=color, linestyle="--", marker=marker, markersize=4, label=name)
         totals = [point["total"] for point in points]
         label = "optimal composition" if symbol == "ε" else "sum"
         axes.plot(counts, totals, color=_BLUE, marker="D", markersize=4, label=label)
-        axes.axhline(limit, color=_GREEN, linestyle=":", label="budget")
+        axes.axhline(limit, color=_GREY, linestyle=":", label="budget")
         axes.set_xlabel("number of statistics, in the order of the plan")
         axes.set_ylabel(f"{symbol} of the total")
         axes.set_ylim(bottom=0)
@@ -113,8 +120,12 @@ def cells(name: str, entries: Sequence[Entry], confidence: float) -> str:
 
 
 def label(cell: object) -> str:
-    """The name of a cell."""
-    return ", ".join(map(str, cell)) if isinstance(cell, list | tuple) else str(cell)
+    """The name of a cell, for people: true and false as in a plan, and no more digits of a number than matter."""
+    if isinstance(cell, list | tuple):
+        return ", ".join(map(label, cell))
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
 
 
 def printable(text: str, longest: int = _LONGEST) -> str:
@@ -123,12 +134,16 @@ def printable(text: str, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _compared(entry: Entry) -> bool:
-    return entry["naive_error"] is not None and not entry["held"]
+_OTHERS = {
+    "naive_error": ("Laplace noise, sums of ε", "o", _ORANGE),
+    "rho_error": ("the same noise, sums of ρ", "^", _GREEN),
+}
 
 
-def _ratio(entry: Entry) -> float:
-    return float(entry["relative"] / entry["error"]) if entry["error"] else 0.0
+def _others(shown: Sequence[Entry], kind: str) -> list[tuple[int, float]]:
+    """The relative errors of another split, where there are any, with their places."""
+    found = [(i, entry) for i, entry in enumerate(shown) if entry.get(kind) is not None and not entry["held"]]
+    return [(i, entry[kind] * entry["relative"] / entry["error"] if entry["error"] else 0.0) for i, entry in found]
 
 
 def _height(shown: Sequence[Entry]) -> float:

@@ -12,12 +12,13 @@ from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.planner.budgets import PairBudget, Spending
 from optcomp.planner.choosing import Choosing
 from optcomp.planner.document import Document, Wish
+from optcomp.planner.risk import Risk, risk_of
 from optcomp.statistics import Question
 from optcomp.statistics.statistic import Mechanism
 from optcomp.theorems import Bound, bbg18
 
 _NOTHING = 1.005
-"""A gain below this is none."""
+"""A gain below this is not worth a sentence."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Plan:
         budget = PairBudget(self.inside.epsilon, self.inside.delta)
         return budget.bound([line.spending for line in self.lines], extra)
 
+    @cached_property
+    def risk(self) -> Risk:
+        """How sure a reader may become about one person, and with what probability."""
+        return risk_of(self)
+
     @property
     def fits(self) -> bool:
         """Whether the total is within the budget; wanted errors may cost more."""
@@ -72,27 +78,59 @@ class Plan:
 
     @cached_property
     def naive(self) -> dict[str, float]:
-        """The errors with the same holds if the budget were split by basic composition; empty where it cannot be."""
+        """The errors with Laplace noise and sums of ε, with the same holds; empty where there is no such split."""
         return self.choosing.naive()
+
+    @cached_property
+    def by_rho(self) -> dict[str, float]:
+        """The errors with the noise of this plan and sums of ρ, with the same holds; empty if there is no such split.
+
+        ρ of zCDP add up (BS16); CKS20 says which ρ the (ε, δ) of the budget allows.
+        """
+        return self.choosing.by_rho({line.wish.name: line.mechanism for line in self.lines})
 
     @property
     def gain(self) -> float | None:
-        """How many times smaller errors are than with basic composition: the geometric mean over what is not held."""
-        pairs = [(self.naive.get(line.wish.name), line.error) for line in self.lines if not line.held]
-        logs = [math.log(naive / error) for naive, error in pairs if naive and error]
+        """How many times smaller errors are than with Laplace noise and sums of ε: noise and composition together.
+
+        The geometric mean over what is not held.
+        """
+        return self._gain(self.naive)
+
+    @property
+    def gain_over_rho(self) -> float | None:
+        """How many times smaller errors are than with the same noise and sums of ρ: composition alone."""
+        return self._gain(self.by_rho)
+
+    def _gain(self, others: dict[str, float]) -> float | None:
+        pairs = [(others.get(line.wish.name), line.error) for line in self.lines if not line.held]
+        logs = [math.log(other / error) for other, error in pairs if other and error]
         return math.exp(sum(logs) / len(logs)) if logs else None
 
     def verdict(self) -> str:
-        """What optimal composition gains on this plan, in a sentence."""
-        if self.gain is None or not isinstance(self.inside, ApproxDP):
-            return "There is no basic composition to compare with."
-        if self.gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
-            chosen = "with `mechanism: auto` the planner would choose it"
-            return f"Laplace noise split by sums would give {1 / self.gain:.2f} times smaller errors: {chosen}."
-        if self.gain < _NOTHING:
-            why = "with so few statistics" if self.inside.delta else "at δ = 0"
-            return f"Optimal composition gains nothing on this plan: {why} sums are as good."
-        return f"Optimal composition gives {self.gain:.2f} times smaller errors on this plan than splitting by sums."
+        """What this plan gains, and over what, in a sentence or two."""
+        gain, over_rho = self.gain, self.gain_over_rho
+        if gain is not None and gain < _NOTHING:
+            return self._no_gain(gain)
+        same = "with the same noise and sums of ρ"
+        by_rho = None if over_rho is None else f"{over_rho:.2f} times smaller than {same}"
+        if over_rho is not None and over_rho < _NOTHING:
+            by_rho = f"no smaller than {same}: optimal composition adds nothing"
+        if gain is None:
+            return "There is no split by sums to compare this plan with." if by_rho is None else f"Errors are {by_rho}."
+        sums = f"Errors are {gain:.2f} times smaller than with Laplace noise and sums of ε"
+        if over_rho is None:
+            return f"{sums}."
+        if over_rho < _NOTHING:
+            return f"{sums}, but {by_rho}."
+        return f"{sums}, and {by_rho}; optimal composition adds the smaller of the two."
+
+    def _no_gain(self, gain: float) -> str:
+        if gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
+            better = f"With Laplace noise and sums of ε errors would be {1 / gain:.2f} times smaller"
+            return f"{better}; `mechanism: auto` would choose that."
+        why = "with so few statistics" if isinstance(self.inside, ApproxDP) and self.inside.delta else "at δ = 0"
+        return f"Optimal composition gains nothing on this plan: {why} sums of ε are as good."
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""
@@ -103,11 +141,13 @@ class Plan:
             "total": self.total,
             "fits": self.fits,
             "theorem": self.bound.theorem if self.bound is not None else "BS16",
-            "lower": self.bound.lower if self.bound is not None else self.total,
+            "lower": self.bound.lower if self.bound is not None else None,
             "confidence": self.document.confidence,
             "objective": self.document.objective,
             "reserve": None if self.reserve is None else float(self.reserve.epsilon),
             "gain": self.gain,
+            "gain_over_rho": self.gain_over_rho,
+            "risk": self.risk.as_dict(),
             "statistics": [self._line(line) for line in self.lines],
         }
 
@@ -122,6 +162,7 @@ class Plan:
             "relative": line.relative,
             "held": line.held,
             "naive_error": self.naive.get(line.wish.name),
+            "rho_error": self.by_rho.get(line.wish.name),
         }
 
 

@@ -84,7 +84,7 @@ _READING = (
     "value can lie, but never short of the number itself. Chosen values, such as medians, have no interval: how far "
     "off they are depends on the data."
 )
-_CLAMPED = "Values beyond bounds count as the bound, other categories as one more; both were declared beforehand."
+_CLAMPED = "Values outside the bounds count as the nearest bound. All this was declared before the data were read."
 
 
 def _declared(columns: Mapping[str, str]) -> str:
@@ -108,22 +108,22 @@ def _facts(facts: Facts, without: Sequence[str]) -> str:
     return f'<table class="facts">{"".join(rows)}</table>'
 
 
-_COLUMNS = ("name", "statistic", "noise", "budget", "error ±", "relative", "by sums")
-_NUMBERS = {"budget", "error ±", "relative", "by sums"}
+_COLUMNS = ("name", "statistic", "noise", "budget", "error ±", "relative")
+_TEXT = {"name", "statistic", "noise"}
 
 
 def _table(statistics: Sequence[Facts]) -> str:
-    heads = "".join(f"<th{_kind(name)}>{escape(name)}</th>" for name in _COLUMNS)
-    rows = "".join(_row(entry) for entry in statistics)
+    others = compared(statistics)
+    heads = "".join(f"<th{_kind(name)}>{escape(name)}</th>" for name in (*_COLUMNS, *others))
+    rows = "".join(_row(entry, [column[place] for column in others.values()]) for place, entry in enumerate(statistics))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _kind(name: str) -> str:
-    return ' class="number"' if name in _NUMBERS else ""
+    return "" if name in _TEXT else ' class="number"'
 
 
-def _row(entry: Facts) -> str:
-    naive = entry["naive_error"] if not entry["held"] else None
+def _row(entry: Facts, others: Sequence[str]) -> str:
     notes = "; ".join(filter(None, ["held" if entry["held"] else "", note_told(entry)]))
     cells = (
         _escaped(entry["name"], 60),
@@ -132,16 +132,28 @@ def _row(entry: Facts) -> str:
         escape(budget(entry)),
         error_told(entry),
         percent(entry["relative"]),
-        "" if naive is None else near(naive, 4),
     )
-    pairs = zip(_COLUMNS, cells, strict=True)
-    return "<tr>" + "".join(f"<td{_kind(name)}>{cell}</td>" for name, cell in pairs) + "</tr>"
+    own = "".join(f"<td{_kind(name)}>{cell}</td>" for name, cell in zip(_COLUMNS, cells, strict=True))
+    more = "".join(f"<td class='number'>{cell}</td>" for cell in others)
+    return f"<tr>{own}{more}</tr>"
 
 
 def budget(entry: Facts) -> str:
     """What one statistic may spend, for people."""
     symbol, amount = ("ρ", entry["rho"]) if "rho" in entry else ("ε", entry["epsilon"])
     return f"{symbol} {near(float(Fraction(amount)), 4)}"
+
+
+_SPLITS = {"sums of ε": "naive_error", "sums of ρ": "rho_error"}
+
+
+def compared(statistics: Sequence[Facts]) -> dict[str, list[str]]:
+    """The columns of errors by other splits, for people: those that there are, and empty for what is held."""
+    found = {
+        heading: ["" if entry["held"] or entry.get(key) is None else near(entry[key], 4) for entry in statistics]
+        for heading, key in _SPLITS.items()
+    }
+    return {heading: column for heading, column in found.items() if any(column)}
 
 
 def percent(share: float) -> str:
@@ -160,7 +172,7 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
         "<h2>Shares of the budget</h2>",
         _figure(
             pictures.shares(statistics),
-            f"By how much the total would fall, relatively, if a statistic were made to cost a little less.{cut}",
+            f"Each statistic's share of the total: how fast the total falls if it costs a little less.{cut}",
         ),
         "<h2>The total, statistic by statistic</h2>",
         _figure(
@@ -170,9 +182,12 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
     ]
 
 
+_ABOUT = {"sums of ε": "with Laplace noise and sums of ε", "sums of ρ": "with the same noise and sums of ρ"}
+
+
 def _about_errors(statistics: Sequence[Facts]) -> str:
-    compared = any(entry["naive_error"] is not None and not entry["held"] for entry in statistics)
-    return "How far off each statistic may be" + (", and would be by sums" if compared else "")
+    others = " and ".join(_ABOUT[heading] for heading in compared(statistics))
+    return "How far off each statistic may be" + (f"; to compare, {others}" if others else "")
 
 
 def _inside(facts: Facts) -> str:
@@ -219,8 +234,10 @@ def _cells(entry: Facts, confidence: float, *, draw: bool, place: int) -> list[s
     return body
 
 
-def _cut(found: Sequence[Any], most: int) -> str:
-    return f"The first {most} of {len(found)} cells." if len(found) > most else "All cells, with intervals."
+def _cut(found: Sequence[Facts], most: int) -> str:
+    if len(found) > most:
+        return f"The first {most} of {len(found)} cells."
+    return "All cells, with intervals." if any(each["interval"] for each in found) else "All cells."
 
 
 def _head(text: str) -> str:

@@ -38,7 +38,7 @@ def schema() -> Schema:
                 "budget": _budget(),
                 "confidence": _number(
                     "With which probability an error is not exceeded, for each statistic by itself (for all cells of a "
-                    "histogram together); 0.95 unless told."
+                    "histogram together); default 0.95."
                 ),
                 "reserve": _number("The share of the budget that is kept for later, at least 0 and below 1."),
                 "objective": {
@@ -49,7 +49,7 @@ def schema() -> Schema:
                 },
                 "statistics": {
                     "type": "object",
-                    "description": "What to ask, by names of one's own.",
+                    "description": "What to ask; the names are yours.",
                     "minProperties": 1,
                     "additionalProperties": {"oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in _KINDS]},
                 },
@@ -96,7 +96,7 @@ def _data() -> Schema:
     return _entries(
         {
             "name": _text("What the table is called in reports."),
-            "rows": _whole("How many rows there are, about: errors of means and quantiles depend on it.", 1, MOST_ROWS),
+            "rows": _whole("About how many rows there are: errors of means and quantiles depend on it.", 1, MOST_ROWS),
             "rows_public": {"type": "boolean", "description": "Whether everybody may know the exact number of rows."},
             "population": _whole(
                 "The number of people from whom the rows are a simple random sample whose members are secret "
@@ -119,8 +119,8 @@ def _data() -> Schema:
 def _column() -> Schema:
     bounds = "The lowest and the highest value; what lies outside is clamped."
     scalar = {"anyOf": [{"type": kind} for kind in ("string", "integer", "boolean")]}
-    unit = _number("Sums are taken in whole multiples of this; about a millionth of the range unless told.")
-    other = _text("The name of the cell for everything else, missing values included; (other) unless told.")
+    unit = _number("Sums are taken in whole multiples of this; default about a millionth of the range.")
+    other = _text("The name of the cell for everything else, missing values included; default (other).")
     values = _list(scalar, "All values that count by themselves.")
     return {
         "description": "One of integers, reals, categories.",
@@ -148,9 +148,7 @@ def _between(description: str) -> Schema:
 
 def _budget() -> Schema:
     ways = [
-        _entries(
-            {"epsilon": _number("ε of the total."), "delta": _number("δ of the total; 0 unless told.")}, ["epsilon"]
-        ),
+        _entries({"epsilon": _number("ε of the total."), "delta": _number("δ of the total; default 0.")}, ["epsilon"]),
         _entries({"rho": _number("ρ of zero-concentrated differential privacy.")}, ["rho"]),
         _entries({"harm": {"enum": list(HARM), "description": f"A suggestion of (ε, δ): {_suggestions()}."}}, ["harm"]),
     ]
@@ -165,7 +163,7 @@ _COLUMN = "The column."
 _EDGES = _list(_ANY_NUMBER, "Ascending edges that cover the bounds.", 2, MOST_BINS)
 _BINS = _whole("So many bins of equal width.", 1, MOST_BINS)
 _CANDIDATES = _whole(
-    "So many values to choose from, evenly spaced; whole numbers are their own unless told.", 2, 100_000
+    "So many values to choose from, evenly spaced; by default every whole number, or 1,000 values.", 2, 100_000
 )
 _KINDS: dict[str, Schema] = {
     "count": {"count": {"enum": ["rows", None], "description": "How many rows there are: say rows, or nothing."}},
@@ -184,7 +182,7 @@ _KINDS: dict[str, Schema] = {
     "cdf": {"cdf": _text(_COLUMN), "edges": _EDGES, "bins": _BINS},
     "quantiles": {
         "quantiles": _text(_COLUMN),
-        "probabilities": _list(_ANY_NUMBER, "Shares of the rows below; quartiles unless told."),
+        "probabilities": _list(_ANY_NUMBER, "Shares of the rows below; by default the quartiles."),
         "candidates": _CANDIDATES,
     },
     "median": {"median": _text(_COLUMN), "candidates": _CANDIDATES},
@@ -196,12 +194,12 @@ def _statistic(kind: str) -> Schema:
     own = {
         "where": _text("Only rows that satisfy this condition, such as age >= 18 and region == 'north'."),
         "mechanism": {"enum": mechanisms, "description": "The noise; auto (the default) takes what is better."},
-        "weight": _number("How much its error matters, relative to others; 1 unless told."),
+        "weight": _number("How much its error matters, relative to others; default 1."),
         "epsilon": _number("Held at this ε, with Laplace noise or a choice."),
         "rho": _number("Held at this ρ, with Gaussian noise."),
         "error": _number("Held at this error, in units of the variable, at the plan's confidence."),
-        "size": _number("What relative errors are relative to; rows for counts, the range for values unless told."),
-        "rows": _whole("How many rows satisfy the condition, about; all rows unless told.", 1, MOST_ROWS),
+        "size": _number("What relative errors are relative to; by default the rows for counts, the range for values."),
+        "rows": _whole("About how many rows satisfy the condition; by default all.", 1, MOST_ROWS),
         "hold": {"type": "boolean", "description": "Keeps its error when other entries are edited by options."},
     }
     facts = {name: rule for name, rule in _facts().items() if name in FACTS_OF.get(kind, ())}

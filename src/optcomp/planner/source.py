@@ -47,7 +47,7 @@ def parsed(text: str, name: str, *, as_json: bool = False) -> Any:
         found = _from_json(text, name) if as_json else yaml.load(text, Loader=_Reader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _malformed(text, name, mark.line if mark else 0, error.problem or "is no document") from None
+        raise _malformed(text, name, mark.line if mark else 0, error.problem or "is not a document") from None
     except yaml.YAMLError as error:
         raise InvalidInput(name, text[:_SHOWN], f"is not YAML ({str(error).splitlines()[0]})") from None
     except InvalidInput:
@@ -103,7 +103,7 @@ def _values(value: object, known: dict[int, int], name: str) -> int:
         inner = [*value, *value.values()] if isinstance(value, dict) else list(value)
         known[id(value)] = 1 + sum(_values(each, known, name) for each in inner)
     elif known[id(value)] < 0:
-        raise InvalidInput(name, "a reference", "must not lead to what it is a part of")
+        raise InvalidInput(name, "a reference", "must not contain itself")
     return known[id(value)]
 
 

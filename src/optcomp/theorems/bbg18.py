@@ -25,7 +25,9 @@ def inside(budget: ApproxDP, rows: int, population: int) -> ApproxDP:
         return budget
     delta = Fraction(budget.delta) / share
     if not delta < 1:
-        raise HypothesisNotMet(ID, f"δ = {float(budget.delta):g} for the population is no δ at all for the sample")
+        raise HypothesisNotMet(
+            ID, f"δ = {float(budget.delta):g} for the population would be a δ of 1 or more for the sample"
+        )
     with precision(_BITS):
         eps = (ball(budget.epsilon).expm1() / ball(share)).log1p()
         return ApproxDP(Fraction(float_down(eps)), delta)
@@ -43,5 +45,5 @@ def outside(guarantee: ApproxDP, rows: int, population: int) -> ApproxDP:
 
 def _share(rows: int, population: int) -> Fraction:
     if not 1 <= rows <= population:
-        raise HypothesisNotMet(ID, f"{rows} of {population} people are no sample")
+        raise HypothesisNotMet(ID, f"{rows} rows cannot be a sample of {population} people")
     return Fraction(rows, population)

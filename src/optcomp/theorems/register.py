@@ -259,8 +259,8 @@ _RECORDS = (
         name="privacy filters and odometers",
         statement=(
             "A filter decides from the (ε_i, δ_i) so far whether the next mechanism may run, and is valid if all that "
-            "runs is (ε, δ)-DP; an odometer reports an ε_n that, but for probability δ, the loss exceeds at no n. "
-            "Running mechanisms while Σε_i ≤ ε and Σδ_i ≤ δ is a valid (ε, δ) filter."
+            "runs is (ε, δ)-DP; an odometer reports an ε_n after each, and except with probability δ the loss is never "
+            "above it. Running mechanisms while Σε_i ≤ ε and Σδ_i ≤ δ is a valid (ε, δ) filter."
         ),
         hypotheses="Any mechanisms; each (ε_i, δ_i) may depend on all answers before it.",
         source="Rogers, Roth, Ullman, Vadhan, Privacy Odometers and Filters: Pay-as-you-Go Composition, NIPS 2016",
@@ -371,6 +371,24 @@ _RECORDS = (
             "Divergences, NeurIPS 2018, Theorem 9"
         ),
         interaction="sequential",
+    ),
+    Theorem(
+        id="KS14",
+        name="what a reader may come to believe",
+        statement=(
+            "If a release is (ε, rδ)-DP with 0 ≤ r < 1, its privacy loss exceeds ε + ln(1/(1 − r)) with probability at "
+            "most δ. So whoever gave each of two neighbouring tables 1/2 believes in the true one with more than "
+            "1/(1 + (1 − r)e^{−ε}) with probability at most δ. From (ε, δ) alone no such belief follows with "
+            "probability δ; with probability 2δ one does, r = 1/2."
+        ),
+        hypotheses=(
+            "One (ε, rδ) that the whole release satisfies, all statistics together. The reader may see all of it or a "
+            "part, and may know the other rows or not; what is thought of them may not depend on this person."
+        ),
+        source=(
+            "Kasiviswanathan, Smith, On the Semantics of Differential Privacy: A Bayesian Formulation, Journal of "
+            "Privacy and Confidentiality 6, 2014, argue in this way; the proof is in docs/losses.md"
+        ),
     ),
 )
 

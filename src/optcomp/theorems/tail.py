@@ -38,7 +38,7 @@ def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: 
             upper = math.inf
         else:
             upper = float_up(tail_epsilon(drift, squares(parts), ball(slip))) if parts.kinds else 0.0
-    notes = ("the δ_i leave nothing of δ for the slip δ'",) if math.isinf(upper) else ()
+    notes = ("the δ_i use up all of δ, and nothing is left for δ'",) if math.isinf(upper) else ()
     return upper_bound("epsilon", upper, delta, theorem=theorem, method=method, count=parts.count, notes=notes)
 
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from optcomp import METHODS as KNOWN_METHODS
 from optcomp import (
+    ZCDP,
     ApproxDP,
     Bound,
+    Gaussian,
+    HypothesisNotMet,
     InvalidGuarantee,
     InvalidInput,
+    Laplace,
     NotAffordable,
     OptcompError,
+    PoissonSubsampled,
     PrecisionNotReached,
     PureDP,
     compare,
@@ -209,3 +217,29 @@ def test_extreme_values_get_an_answer_or_an_error_of_ours(attempt: Callable[[], 
         return
     for bound in answer if isinstance(answer, list) else [answer]:
         assert bound.lower <= bound.upper
+
+
+LISTS: dict[str, Any] = {
+    "many ε": [0.01 + 0.00137 * i for i in range(60)],
+    "pairs": [(0.1, 1e-9), (0.2, 1e-8)],
+    "Gaussian": [Gaussian(4)],
+    "zCDP": [ZCDP("0.01"), PureDP("0.1")],
+    "subsampled": [PoissonSubsampled(Gaussian(2), "0.1"), Laplace(3)],
+}
+
+
+@pytest.mark.parametrize("parameters", ["fixed", "adaptive"])
+@pytest.mark.parametrize("bits", [None, 40])
+@pytest.mark.parametrize("method", KNOWN_METHODS)
+@pytest.mark.parametrize("parts", LISTS.values(), ids=LISTS)
+def test_advice_is_never_what_was_done(parts: Any, method: str, bits: int | None, parameters: Any) -> None:
+    """A refusal does not recommend the method in use, nor one that refuses as well."""
+    options: dict[str, Any] = {"parameters": parameters, "delta": 1e-6}
+    try:
+        compose(parts, method=method, bits=bits, **options)
+    except (HypothesisNotMet, NotAffordable) as refusal:
+        for advised in re.findall(r"(?:use|or|method=)\s*'([a-z-]+)'", str(refusal)):
+            assert advised != method
+            compose(parts, method=advised, **options)
+    except InvalidInput:
+        assert bits is not None

@@ -105,7 +105,7 @@ def test_values() -> None:
     odometer = Odometer("1e-6")
     odometer.record("0.1")
     assert odometer == Odometer("1e-6")
-    assert str(recorded(odometer, "0.01", 1)) == "ε <= 0.01 after 1 request, but for probability 1e-6"
+    assert str(recorded(odometer, "0.01", 1)) == "ε <= 0.01 after 1 request, except with probability 1e-6"
     with pytest.raises(AttributeError):
         odometer.spent = Cost()  # type: ignore[misc]
 

@@ -263,7 +263,7 @@ def many(count: int, **changed: list[str]) -> dict[str, list[str]]:
         ),
         (
             {"age": ["70"] * 3 + ["forty"] * 2 + ["40"] * 195},
-            ["age: 2 of 200 rows hold something that is no number (such as 'forty'), and will count as missing"],
+            ["age: 2 of 200 rows hold something that is not a number (such as 'forty'), and will count as missing"],
         ),
         ({"age": ["70"] * 3 + ["40.5"] + ["40"] * 196}, ["age: 1 of 200 values are not whole, and will be rounded"]),
         (

@@ -320,7 +320,7 @@ def test_refusals() -> None:
     for objective in ("squares", "worst", "scale"):
         with pytest.raises(InvalidInput, match="delta: must be positive for Gaussian noise"):
             allocate([free, item(Count(), "gaussian")], PairBudget(1, 0), objective)
-    with pytest.raises(InvalidInput, match=r"statistics\.light: is no budget that noise can be drawn for"):
+    with pytest.raises(InvalidInput, match=r"statistics\.light: is a budget for which no noise can be drawn"):
         allocate([item(Count(), "gaussian", 1e-6, "light"), item(Sum("age"), "gaussian", 1e6)], PairBudget(1, delta))
     exactly = item(Count(), "laplace", held=Fraction(1))
     assert allocate([exactly], PairBudget(1, 0)).total == 1

@@ -60,7 +60,68 @@ def test_naive_errors_are_those_of_sums() -> None:
     ratio = plan.naive["c0"] / plan.lines[0].error
     assert plan.gain == pytest.approx(ratio, rel=1e-12)
     assert ratio > 1.5
-    assert plan.verdict().startswith(f"Optimal composition gives {ratio:.2f} times smaller errors")
+    assert plan.verdict().startswith(f"Errors are {ratio:.2f} times smaller than with Laplace noise and sums of ε")
+
+
+def within(sigma: float, confidence: float = 0.95) -> int:
+    """The least whole number that discrete Gaussian noise of σ stays within, by adding up its probabilities."""
+    weights = [math.exp(-x * x / (2 * sigma * sigma)) for x in range(math.ceil(12 * sigma))]
+    whole, inside = 2 * math.fsum(weights) - 1, weights[0]
+    for x, weight in enumerate(weights[1:], 1):
+        if inside >= confidence * whole:
+            return x - 1
+        inside += 2 * weight
+    raise AssertionError(sigma)
+
+
+def most_rho(eps: float, delta: float) -> float:
+    """The largest ρ with ρα + log(1 - 1/α) - (log δ + log α)/(α - 1) <= ε at some α, by trying many."""
+    orders = (1 + 1.001**n / 1000 for n in range(20_000))
+    return max((eps - math.log1p(-1 / a) + (math.log(delta) + math.log(a)) / (a - 1)) / a for a in orders)
+
+
+@pytest.mark.parametrize("count", [10, 20, 40])
+@pytest.mark.parametrize("eps", ["0.1", "1"])
+def test_gain_over_sums_of_rho(count: int, eps: str) -> None:
+    """The same noise, ρ shared evenly or by weight: what composition alone gains is little, and that is said."""
+    wishes = {f"c{i}": {"count": None, "mechanism": "gaussian", "weight": 1 + i % 3} for i in range(count)}
+    plan = made(wishes, {"epsilon": eps, "delta": "1e-6"})
+    roots = [math.sqrt(1 + i % 3) for i in range(count)]  # Σ w_i/ρ_i is least
+    rhos = [most_rho(float(eps), 1e-6) * root / sum(roots) for root in roots]
+    errors = [within(1 / math.sqrt(2 * rho)) for rho in rhos]
+    assert list(plan.by_rho.values()) == pytest.approx(errors, abs=1)
+    gains = [other / line.error for other, line in zip(errors, plan.lines, strict=True)]
+    gain = math.exp(sum(map(math.log, gains)) / count)
+    assert plan.gain_over_rho == pytest.approx(gain, rel=0.02)
+    assert plan.gain_over_rho is not None
+    assert 1.03 < plan.gain_over_rho < 1.11
+    assert plan.gain is not None
+    assert f"and {plan.gain_over_rho:.2f} times smaller than with the same noise and sums of ρ" in plan.verdict()
+    assert plan.verdict().endswith("optimal composition adds the smaller of the two.")
+
+
+def test_verdicts_where_there_is_no_split_by_sums_of_epsilon() -> None:
+    """A statistic that is held at a ρ has no ε; sums of ρ there are."""
+    plan = made(MIXED | {"people": {"count": None, "rho": "0.002"}})
+    assert (plan.gain, plan.naive) == (None, {})
+    assert plan.gain_over_rho is not None
+    assert (
+        plan.verdict() == f"Errors are {plan.gain_over_rho:.2f} times smaller than with the same noise and sums of ρ."
+    )
+    few = made({"a": {"count": None, "rho": "0.002"}, "b": {"count": None}}, {"epsilon": "0.5", "delta": "1e-6"})
+    assert few.verdict().startswith("Errors are ")
+
+
+def test_other_splits_keep_what_is_held() -> None:
+    """A statistic that stays as it is has the same error in all of them."""
+    held = made(MIXED | {"mean": MIXED["mean"] | {"hold": True}})
+    line = next(line for line in held.lines if line.wish.name == "mean")
+    for others in (held.naive, held.by_rho):
+        assert others["mean"] <= line.error * (1 + 1e-6)
+        assert others["mean"] >= line.error * 0.95
+    free = made(MIXED)
+    assert free.naive["mean"] > 1.1 * line.error
+    assert held.naive["people"] > free.naive["people"]
 
 
 @pytest.mark.parametrize("statistics", [{"a": {"count": None}}, {"a": {"count": None}, "b": {"mean": "age"}}])
@@ -76,7 +137,8 @@ def test_without_sums_there_is_nothing_to_compare() -> None:
     plan = made(COUNTS, {"rho": "0.01"})
     assert plan.naive == {}
     assert plan.gain is None
-    assert plan.verdict() == "There is no basic composition to compare with."
+    assert plan.gain_over_rho is None
+    assert plan.verdict() == "There is no split by sums to compare this plan with."
 
 
 @pytest.mark.parametrize("objective", ["squares", "worst", "scale"])
@@ -225,12 +287,13 @@ def test_noise_that_was_asked_for_may_be_worse_than_sums() -> None:
     plan = made({"n": {"count": None, "mechanism": "gaussian"}})
     assert plan.gain is not None
     assert plan.gain < 0.9
-    assert plan.verdict().startswith(f"Laplace noise split by sums would give {1 / plan.gain:.2f} times smaller errors")
+    better = f"With Laplace noise and sums of ε errors would be {1 / plan.gain:.2f} times smaller"
+    assert plan.verdict() == f"{better}; `mechanism: auto` would choose that."
 
 
 def test_without_delta_sums_are_optimal() -> None:
     statistics = {f"c{i}": {"count": None} for i in range(9)}
-    assert made(statistics, {"epsilon": 1}).verdict().endswith("at δ = 0 sums are as good.")
+    assert made(statistics, {"epsilon": 1}).verdict().endswith("at δ = 0 sums of ε are as good.")
 
 
 def test_gaussian_noise_is_held_by_its_rho() -> None:

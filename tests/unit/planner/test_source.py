@@ -100,7 +100,7 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] *
         ("a: b: c\n", "p.yaml, line 1: mapping values are not allowed here, got 'a: b: c'"),
         ("\ta: 1\n", "p.yaml, line 1: found character '\\t' that cannot start any token, got 'a: 1'"),
         ("a: *b\n", "p.yaml, line 1: found undefined alias 'b', got 'a: *b'"),
-        ("&a [*a]\n", "p.yaml: must not lead to what it is a part of, got 'a reference'"),
+        ("&a [*a]\n", "p.yaml: must not contain itself, got 'a reference'"),
         ("a: 1\n---\nb: 2\n", "p.yaml, line 2: but found another document, got '---'"),
         ("? {a: 1}\n: 2\n", "p.yaml, line 1: found unhashable key, got '? {a: 1}'"),
         (
