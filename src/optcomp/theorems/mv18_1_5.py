@@ -17,7 +17,7 @@ from flint import arb
 
 from optcomp.errors import NotAffordable
 from optcomp.numerics.ball_halves import BallHalves
-from optcomp.numerics.balls import ball, fraction, precision
+from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.binomial import equal_excess, equal_root
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact

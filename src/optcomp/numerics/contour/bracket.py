@@ -25,7 +25,7 @@ _AIM = 0.75
 
 @dataclass(frozen=True)
 class Bracket:
-    """lower <= the answer <= upper, and the free choices that gave it; `capped` if work or round-off ended before the aim."""
+    """lower <= the answer <= upper, the free choices that gave it; `capped` if it ended before the aim was reached."""
 
     lower: float
     upper: float
