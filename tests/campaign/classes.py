@@ -13,6 +13,7 @@ from tests.campaign.engine import capped
 from tests.campaign.fitted import calibrated
 from tests.campaign.judge import Limits, Outcome
 from tests.campaign.lists import KINDS
+from tests.campaign.mixtures import mixture
 
 Judge = Callable[[Outcome], None]
 
@@ -44,7 +45,8 @@ _ASKED: dict[str, Class] = {
     },
     "lattice": Class(partial(both_ways, kind="lattice"), 120, Limits(seconds=6, check_seconds=20)),
     "middle": Class(partial(both_ways, kind="middle"), 100, Limits(seconds=6, check_seconds=0)),
-    "real": Class(partial(both_ways, kind="real"), 5, Limits(seconds=6, check_seconds=150)),
+    "real": Class(partial(both_ways, kind="real"), 5, Limits(seconds=6, check_seconds=0)),
+    "mixtures": Class(mixture, 600, Limits(seconds=12)),
 }
 """As a user asks."""
 
@@ -56,7 +58,7 @@ _ENGINE = {
 """The contour engine alone, with random caps on its work."""
 
 CLASSES: dict[str, Class] = _ASKED | _ENGINE
-"""All of them; a class of mixtures is one more line."""
+"""All of them."""
 
 
 def judged(kind: str, seed: int) -> Outcome:

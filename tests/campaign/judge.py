@@ -27,8 +27,8 @@ PATIENCE = 2.0
 """An answer is given up after this many times the seconds it may take."""
 ABOUT_WIDTH = ("wide", "width", "lower side", "rounded to multiples")
 """A note that says why a bracket is wide holds one of these."""
-LEAST = 1e-300
-"""A bracket for δ this narrow is a point."""
+LEAST = {"epsilon": 1e-12, "delta": 1e-300}
+"""A bracket this narrow is a point, as the guide says."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def relative_width(bound: Bound, hair: float) -> float:
     if math.isinf(bound.upper):
         return bound.width
     groups = bound.parts.groups if isinstance(bound.parts, Parts) else ()
-    point = LEAST if bound.quantity == "delta" else hair * _sum(groups)
+    point = max(LEAST[bound.quantity], hair * _sum(groups) if bound.quantity == "epsilon" else 0.0)
     return 0.0 if bound.upper - bound.lower <= point else bound.width
 
 

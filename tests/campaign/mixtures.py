@@ -8,10 +8,7 @@ hold, come in time, and be as narrow as documented or say that it is not.
 from __future__ import annotations
 
 import math
-import signal
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
@@ -20,6 +17,7 @@ from flint import arb
 
 import optcomp as oc
 from optcomp.composition.reading import Item
+from tests.campaign.judge import Outcome
 from tests.oracles import rounded
 from tests.oracles.checks import above, below
 from tests.oracles.losses import (
@@ -39,44 +37,8 @@ from tests.oracles.losses import (
 )
 from tests.oracles.truth import Truth, real, working
 
-PATIENCE = 60
-"""Seconds after which an answer is given up; on a quiet machine it takes a few at most."""
-DEFAULT_WIDTH = 1e-9
-FLOOR = {"epsilon": 1e-12, "delta": 1e-300}
-"""As the guide documents them."""
 _MOST_SUMS, _MOST_TERMS = 400, 9
 WAYS: tuple[Way, Way] = ("towards", "away")
-
-
-class Stuck(Exception):
-    """No answer in time."""
-
-
-@dataclass
-class MixtureOutcome:
-    """What came of one mixture."""
-
-    seed: int
-    kind: str = "mixture"
-    place: str = ""
-    asked: int = 0
-    widths: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    crashed: list[str] = field(default_factory=list)
-    stuck: list[str] = field(default_factory=list)
-    silent: list[str] = field(default_factory=list)
-    """Wide answers that do not say so."""
-
-    @property
-    def sound(self) -> bool:
-        """Neither a violation nor a crash."""
-        return not self.wrong and not self.crashed
-
-    @property
-    def good(self) -> bool:
-        """Sound, in time, and no wide answer without a word."""
-        return self.sound and not self.stuck and not self.silent
 
 
 @dataclass
@@ -124,10 +86,10 @@ class Drawn:
 
 def drawn(rng: Random) -> Drawn:
     """Two to six mechanisms."""
-    mixture = Drawn()
+    found = Drawn()
     for _ in range(rng.randint(2, 6)):
-        rng.choice(_KINDS)(rng, mixture, rng.choice([1, 1, 1, 2, 3]))
-    return mixture
+        rng.choice(_KINDS)(rng, found, rng.choice([1, 1, 1, 2, 3]))
+    return found
 
 
 def _size(rng: Random, least: float, most: float) -> float:
@@ -241,63 +203,26 @@ _KINDS = (
 )
 
 
-def judged_mixture(seed: int, both: bool = True) -> MixtureOutcome:
-    """The mixture with this seed: ε at a δ and δ at an ε, or one of the two."""
-    rng = Random(f"mixture {seed}")
-    mixture, outcome = drawn(rng), MixtureOutcome(seed)
+def mixture(outcome: Outcome) -> None:
+    """ε at a δ and δ at an ε."""
+    rng = Random(f"mixture {outcome.seed}")
+    asked = drawn(rng)
     delta = 10.0 ** -rng.uniform(0.5, rng.choice([6, 14, 40]))
     epsilon = rng.choice([0.0, rng.uniform(0, 1), rng.uniform(0, 8)])
-    outcome.place = f"{mixture.items}, δ = {delta!r}, ε = {epsilon!r}"
-    asked = [{"delta": delta}, {"epsilon": epsilon}]
-    for given in asked if both else [asked[seed % 2]]:
-        bound = _answered(mixture, given, outcome)
+    for name, value in (("delta", delta), ("epsilon", epsilon)):
+        what = f"compose({asked.items}, {name}={value!r})"
+        bound = outcome.answer(what, lambda: oc.compose(asked.items, **{name: value}))  # type: ignore[arg-type]  # noqa: B023
         if bound is not None:
-            _judge(mixture, bound, outcome)
-    return outcome
+            outcome.narrow(what, bound)
+            judge(asked, bound, outcome)
 
 
-@contextmanager
-def _patience() -> Iterator[None]:
-    def give_up(number: int, frame: object) -> None:
-        raise Stuck(f"no answer within {PATIENCE} s")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(PATIENCE)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _answered(mixture: Drawn, given: dict[str, float], outcome: MixtureOutcome) -> oc.Bound | None:
-    start = time.perf_counter()
-    try:
-        with _patience():
-            return oc.compose(mixture.items, **given)  # type: ignore[arg-type]
-    except oc.NotAffordable:
-        pass
-    except Stuck as error:
-        outcome.stuck.append(f"{given}: {error}")
-    except Exception as error:  # whatever it is, it is a finding
-        outcome.crashed.append(f"{given}: {type(error).__name__} {error}")
-    finally:
-        outcome.seconds = max(outcome.seconds, time.perf_counter() - start)
-    return None
-
-
-def _judge(mixture: Drawn, bound: oc.Bound, outcome: MixtureOutcome) -> None:
-    outcome.asked += 1
-    outcome.widths.append(bound.width)
-    narrow = bound.lower == bound.upper or (
-        bound.upper - bound.lower <= DEFAULT_WIDTH * bound.upper + FLOOR[bound.quantity]
-    )
-    if not narrow and not any(note.startswith("wider than") for note in bound.notes):
-        outcome.silent.append(f"{bound} {bound.notes}")
-    truth = mixture.truth()
-    lower, upper = _exactly(truth, bound) if truth is not None else _roughly(mixture, bound)
+def judge(asked: Drawn, bound: oc.Bound, outcome: Outcome) -> None:
+    """Both sides hold, exactly or for all that rounded losses say."""
+    truth = asked.truth()
+    lower, upper = _exactly(truth, bound) if truth is not None else _roughly(asked, bound)
     if not (lower and upper):
-        outcome.wrong.append(f"{'upper' if lower else 'lower'} side of {bound}")
+        outcome.found("violation", f"{'upper' if lower else 'lower'} side of {bound} of {asked.items}")
 
 
 def _exactly(truth: Truth, bound: oc.Bound) -> tuple[bool, bool]:

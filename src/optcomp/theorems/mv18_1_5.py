@@ -46,7 +46,7 @@ _SPARE = 16
 """Bits of the exact ends beyond those asked for."""
 
 LEAK = "δ is below the probability that some mechanism leaks everything"
-UNDECIDED = "δ is so near to the probability that some mechanism leaks everything that nobody decided which is larger"
+UNDECIDED = "it is not decided whether δ is above or below the probability that some mechanism leaks everything"
 
 
 class _Effort(NamedTuple):
