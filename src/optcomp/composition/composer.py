@@ -18,6 +18,7 @@ from flint import arb
 
 from optcomp.composition.front import Question, checked_rtol, compose, optimum, question_of
 from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
+from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
 from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.contour.anchor import Anchor
@@ -109,6 +110,7 @@ class Composer:
         bound = None if kept is None else _moved(kept, question, wanted, self._since(kept.moment, extra))
         if bound is None:
             bound = self._afresh(question, wanted, extra)
+        bound = with_width_note(bound, wanted)
         if wanted is not None and not bound.width <= wanted:
             raise PrecisionNotReached(bound, wanted, bound.width)
         return bound

@@ -115,11 +115,20 @@ def compose(
     else:
         bound = _by_name(method, read, question, parameters, eta, wanted)
     bound = replace(bound, about=read)
-    if method in _TWO_SIDED and parameters == "fixed":
-        bound = with_width_note(bound, wanted, isinstance(read, Mixture) and bool(read.notions))
+    if method in _TWO_SIDED:
+        bound = _noted(bound, parameters, read, wanted)
     if wanted is not None and not bound.width <= wanted:
         raise PrecisionNotReached(bound, wanted, bound.width)
     return bound
+
+
+def _noted(
+    bound: Bound, parameters: Parameters, read: Parts | Mixture | None = None, rtol: float | None = None
+) -> Bound:
+    """The same, with a word on its width where it has two sides."""
+    if parameters == "adaptive":
+        return bound
+    return with_width_note(bound, rtol, isinstance(read, Mixture) and bool(read.notions))
 
 
 def compare(
@@ -131,7 +140,7 @@ def compare(
     read = read_any(parts)
     if isinstance(read, Mixture):
         return _compare_mixed(read, question, parameters)
-    bounds = [_auto(read, question, parameters)]
+    bounds = [_noted(_auto(read, question, parameters), parameters)]
     for method in (*_CLOSED, _MURTAGH_VADHAN, _RENYI):
         if method is _MURTAGH_VADHAN and not mv18_1_7.quick(read):
             continue
@@ -227,7 +236,7 @@ def _mixed(
 
 def _compare_mixed(mixture: Mixture, question: Question, parameters: Parameters) -> list[Bound]:
     """Every way that applies; among them converting each mechanism to (ε, δ) first."""
-    bounds = [_mixed("auto", mixture, question, parameters, None, None, None)]
+    bounds = [_noted(_mixed("auto", mixture, question, parameters, None, None, None), parameters, mixture)]
     if parameters == "fixed":
         first = mixed.converted_first(mixture, question.quantity, question.given)
         bounds += [] if first is None else [first]
