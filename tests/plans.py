@@ -40,7 +40,7 @@ def every_kind() -> Plain:
         columns={
             "age": {"integers": [0, 99], "present": 1, "centre": "45.5", "spread": [10, "30"]},
             "region": {"categories": ["north", "south"], "other": "elsewhere"},
-            "income": {"reals": ["0", "1e5"], "unit": "0.01", "present": 0.9, "centre": [20000, "5e4"]},
+            "income": {"reals": ["0", "1e5"], "unit": "0.01", "present": "0.9", "centre": [20000, "5e4"]},
         },
         confidence="0.9",
         reserve="1/10",

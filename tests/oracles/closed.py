@@ -52,15 +52,21 @@ def epsilons_of(groups: list[Mechanism]) -> list[float]:
 
 
 def rounded_up(upper: float, formula: Callable[[], arb], ulps: int = 1) -> bool:
-    """Whether upper is at least the formula's value and less than that many floats above it."""
+    """Whether upper is at least the formula's value, as a float and as a decimal, and less than that many floats above.
+
+    One more float is allowed if the decimal of the one before is too small.
+    """
     with working(BITS):
         value = formula()
         if math.isinf(upper):
             return bool(value > real(Fraction(2) ** 1023))
-        below = upper
-        for _ in range(ulps):
+        below = math.nextafter(upper, -math.inf)
+        if not value <= real(Fraction(repr(below))):
             below = math.nextafter(below, -math.inf)
-        return bool(value <= real(upper)) and bool(value >= real(below))
+        for _ in range(ulps - 1):
+            below = math.nextafter(below, -math.inf)
+        told = value <= real(upper) and value <= real(Fraction(repr(upper))) + real(Fraction(5, 10**324))
+        return bool(told and value >= real(below))
 
 
 def spread(groups: Iterable[Mechanism]) -> arb:

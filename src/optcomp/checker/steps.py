@@ -28,10 +28,10 @@ Attempt = Callable[[float], Step]
 _QUICK = 0.1
 _EFFORTS = (0.5, 2.0, 20.0, 200.0)
 _WORTH = 4.0
-_FINER = (0.7, 0.5, 0.35, 0.2)
+_FINER = (0.7, 0.5, 0.35)
 _SURE = 0.85  # of the width that would just decide
 _NEXT = 0.7  # a width is tried after another if it is finer by this
-_FINEST = 0.15  # of the width that a claim calls for: what needs less is left undecided
+_TRUSTED = 0.3  # nearer to the middle than this, nothing is known of what decides
 _COARSE = 0.3
 _RATIO = 6.0
 _NEAR = 3.0
@@ -119,14 +119,13 @@ class Steps:
         on_lattice: list[Attempt] = []
         if units is not None:
             on_lattice += [partial(self._on_lattice, units, bits) for bits in (64, *self._precisions)]
-        width = wanted()
-        smoothings = list(widths(self._scene.sketch, y, width))
+        smoothings = list(widths(self._scene.sketch, y, wanted()))
         for effort in self._efforts:
             yield from self._while_possible("lattice", on_lattice, effort)
             if cost < _WORTH * effort:
                 yield from self._listed()
                 cost = math.inf
-            yield from self._finer_and_finer(smoothings, _FINEST * width, effort)
+            yield from self._finer_and_finer(smoothings, effort)
 
     @property
     def _efforts(self) -> list[float]:
@@ -141,12 +140,11 @@ class Steps:
                 return
             del pending[0]
 
-    def _finer_and_finer(self, pending: list[float], finest: float, effort: float) -> Iterator[tuple[str, Step]]:
+    def _finer_and_finer(self, pending: list[float], effort: float) -> Iterator[tuple[str, Step]]:
         """Smoothings of these widths until one needs more than this effort.
 
-        F lies near the middle of what a smoothing leaves open, and that shrinks with the square of its width: so after
-        each step it is known which width will decide.  Those in between are left out, and so is everything if that
-        width is finer than the claim is worth.
+        F lies near the middle of what a smoothing leaves open, and that shrinks with the square of its width.  So after
+        a step it may be about known which width will decide; it is tried next, if it is coarser than the one planned.
         """
         while pending:
             self.exhausted, self.nearness = False, 1.0
@@ -154,11 +152,8 @@ class Steps:
             if self.exhausted:
                 return
             enough = _SURE * math.sqrt(self.nearness) * pending.pop(0)
-            pending[:] = [width for width in pending if width < _NEXT * enough]
-            if enough < finest:
-                pending.clear()
-            elif self.nearness < 1:
-                pending.insert(0, enough)
+            if _TRUSTED < self.nearness < 1 and pending and enough > pending[0]:
+                pending[:] = [enough, *(width for width in pending if width < _NEXT * enough)]
 
     def _listed(self) -> Iterator[tuple[str, Step]]:
         """Every atom, met in the middle."""

@@ -1,7 +1,7 @@
 """Numbers as a person writes them, before the library reads them exactly.
 
 The library's reading is wider than what a person means: it takes underscores and the digits of every script.  Here
-those are refused, and usual slips of the pen get a hint.
+those are refused, and common mistakes get a hint.
 """
 
 from __future__ import annotations

@@ -20,12 +20,12 @@ from optcomp.composition.front import Question, checked_rtol, compose, optimum, 
 from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import ball, float_down, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.bracket import excess, root
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.shift import shifted
-from optcomp.numerics.exact import Exact, Number, whole
+from optcomp.numerics.exact import Exact, Number, decimal_down, decimal_up, whole
 from optcomp.theorems import opt
 from optcomp.theorems.bound import Bound, plain
 from optcomp.theorems.leaks import log_kept
@@ -211,15 +211,15 @@ def _moved(kept: _Kept, question: Question, rtol: float | None, changes: Counter
             if not t > 0:
                 return None
             found = root(anchor, opt.goal_for(t))
-            lower, upper = found.lower, min(found.upper, float_up(total))
+            lower, upper = decimal_down(found.lower), min(decimal_up(found.upper), told_up(total))
         else:
             y = float_down(ball(question.given))
             if y != question.given or not total > question.given:
                 return None
             found = excess(anchor, y)
             leaked = -logs.expm1()
-            lower = float_down(leaked + (1 - leaked) * opt.exponential(found.lower))
-            upper = min(float_up(leaked + (1 - leaked) * opt.exponential(found.upper)), 1.0)
+            lower = told_down(leaked + (1 - leaked) * opt.exponential(found.lower))
+            upper = min(told_up(leaked + (1 - leaked) * opt.exponential(found.upper)), 1.0)
     if not lower <= upper:
         return None
     bound = opt.bound(question.quantity, question.given, found, lower, upper, count)

@@ -46,7 +46,7 @@ def with_width_note(bound: Bound, rtol: float | None = None, notions: bool = Fal
     """The same; a wide answer says how wide it is, why, and what would help."""
     notes = tuple(note for note in bound.notes if not note.startswith(WIDE))
     if is_narrow(bound, rtol):
-        return replace(bound, notes=tuple(note for note in notes if note != opt.CAPPED))
+        return bound if notes == bound.notes else replace(bound, notes=notes)
     width = DEFAULT_WIDTH[bound.quantity]
     why, what = _reason(bound, notions)
     size = f"{bound.width:.1g}" if math.isfinite(bound.upper) else "one side is infinite"

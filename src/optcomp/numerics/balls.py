@@ -57,7 +57,21 @@ def float_near(value: arb) -> float:
 
 
 def float_up(value: arb) -> float:
-    """The least float at or above the whole ball that is above it as a decimal too (inf when there is none).
+    """The least float at or above the whole ball (inf when there is none)."""
+    if not value.is_finite():
+        return math.inf
+    return _at_or_above(value.upper())
+
+
+def float_down(value: arb) -> float:
+    """The greatest float at or below the whole ball (-inf when there is none)."""
+    if not value.is_finite():
+        return -math.inf
+    return -_at_or_above(-value.lower()) + 0.0  # never minus zero
+
+
+def told_up(value: arb) -> float:
+    """The least float above the whole ball that is above it as a decimal too: for upper sides that people read.
 
     People and files know a float by its shortest decimal, which may be smaller than the float: 0.1 stands for a float
     above 0.1000000000000000005, but nobody who reads 0.1 would know.
@@ -65,18 +79,18 @@ def float_up(value: arb) -> float:
     if not value.is_finite():
         return math.inf
     with precision(_END_BITS):
-        return _published(value.upper())
+        return _told(value.upper())
 
 
-def float_down(value: arb) -> float:
-    """The greatest float at or below the whole ball, as a decimal too (-inf when there is none)."""
+def told_down(value: arb) -> float:
+    """The greatest float below the whole ball, as a decimal too: for lower sides that people read."""
     if not value.is_finite():
         return -math.inf
     with precision(_END_BITS):
-        return -_published(-value.lower()) + 0.0  # never minus zero
+        return -_told(-value.lower()) + 0.0  # never minus zero
 
 
-def _published(point: arb) -> float:
+def _told(point: arb) -> float:
     found = _at_or_above(point)
     if not _LEAST < abs(found) < math.inf or arb(found) == point:
         return found

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from optcomp.numerics.balls import float_down, float_up
+from optcomp.numerics.balls import told_down, told_up
 
 
 class Enclosure(NamedTuple):
@@ -17,8 +17,8 @@ class Enclosure(NamedTuple):
 
     @classmethod
     def of(cls, value: arb) -> Enclosure:
-        """The tightest floats around a ball."""
-        return cls(float_down(value), float_up(value))
+        """The tightest floats around a ball that are true as decimals too."""
+        return cls(told_down(value), told_up(value))
 
     def clamp(self, least: float, most: float) -> Enclosure:
         """The same number, known besides to lie in [least, most]; sides that contradict that stay visible."""

@@ -77,6 +77,18 @@ def float_above(value: Exact) -> float:
     return found
 
 
+def decimal_up(value: float) -> float:
+    """The float itself if its shortest decimal is no smaller, else the next one."""
+    if not math.isfinite(value) or Fraction(repr(value)) >= Fraction(value):
+        return value
+    return math.nextafter(value, math.inf)
+
+
+def decimal_down(value: float) -> float:
+    """The float itself if its shortest decimal is no larger, else the one before."""
+    return -decimal_up(-value) + 0.0  # never minus zero
+
+
 def float_below(value: Exact) -> float:
     """The greatest float that is at most the number, read as a float and as its shortest decimal."""
     return -float_above(-value) + 0.0  # never minus zero

@@ -20,14 +20,16 @@ _LONG = 20_000  # so many sizes take a while to look at: a unit within a thousan
 
 def common_unit(sizes: Sequence[Exact]) -> float | None:
     """The greatest number that divides every size as people write it (0.1, 0.25, ...), if it is not absurdly small."""
-    denominator = 1
-    for x in reversed(sizes):  # the smallest, which come last, tend to have the largest denominators
-        denominator = math.lcm(denominator, _written(x).denominator)
-        if denominator > 10**18:
+    if not sizes:
+        return None
+    largest, unit = Fraction(max(sizes)), Fraction(0)
+    for x in sizes:
+        size = _written(x)
+        bottom = math.lcm(unit.denominator, size.denominator)
+        unit = Fraction(math.gcd(int(unit * bottom), int(size * bottom)), bottom)
+        if largest > unit * _MOST_STEPS:
             return None
-    written = [_written(x) for x in sizes]
-    unit = float(Fraction(math.gcd(*(int(x * denominator) for x in written)), denominator))
-    return unit if max(sizes, default=0) / unit <= _MOST_STEPS else None
+    return float(unit)
 
 
 def _written(x: Exact) -> Fraction:

@@ -16,7 +16,10 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
+from fractions import Fraction
 from typing import Any
+
+from optcomp.numerics.exact import Exact
 
 Place = Any
 """A float, or an exact ball (`arb` of radius zero)."""
@@ -129,3 +132,13 @@ def _doubling(side: Callable[[float], Side]) -> Iterator[float]:
         if side(place) is Side.LEFT:
             return
         place = max(2 * place, 1.0)
+
+
+def told_root(side: Callable[[Exact], Side]) -> tuple[float, float]:
+    """`float_root` with ends that are true as decimals too, for people know a float by its shortest decimal."""
+    low, high = float_root(side)
+    if math.isfinite(high) and side(Fraction(repr(high))) is not Side.LEFT:
+        high = math.nextafter(high, math.inf)
+    if low > 0 and side(Fraction(repr(low))) is not Side.RIGHT:
+        low = math.nextafter(low, 0.0)
+    return low, high

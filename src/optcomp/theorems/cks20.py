@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import ball, float_down, precision, told_up
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
@@ -45,7 +45,7 @@ def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
 
             c = _best(value, mixture, laws)
             exact = (_exactly(mixture, laws, c) - t.log() - (1 + arb(c)).log()) / arb(c) - (1 / arb(c)).log1p()
-            upper = max(upper, float_up(exact))
+            upper = max(upper, told_up(exact))
     return upper_bound("epsilon", upper, delta, theorem=ID, method=METHOD, count=mixture.count, notes=(_order(c),))
 
 
@@ -64,7 +64,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
             log_delta = _exactly(mixture, laws, c) - tilt * ball(epsilon) - tilt * (1 / tilt).log1p() - (1 + tilt).log()
             most = most.max(log_delta.exp() if log_delta < 0 else arb(1))
     with precision(_BITS):
-        upper = min(float_up(with_leaks(mixture.leaky, most)), 1.0)
+        upper = min(told_up(with_leaks(mixture.leaky, most)), 1.0)
     return upper_bound("delta", upper, epsilon, theorem=ID, method=METHOD, count=mixture.count, notes=(_order(c),))
 
 

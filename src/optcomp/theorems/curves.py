@@ -17,7 +17,7 @@ from functools import cached_property
 from flint import arb, fmpz
 
 from optcomp.guarantees.subsampled import PoissonSubsampled
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.law import Law
@@ -193,7 +193,7 @@ class ClosedForms:
             lower, upper = self._least(y), self._most(y, self._weights(y))
             ends = (with_leaks(self.mixture.leaky, side) for side in (lower, upper))
             low, high = next(ends), next(ends)
-            return max(float_down(low), 0.0), min(float_up(high), 1.0)
+            return max(told_down(low), 0.0), min(told_up(high), 1.0)
 
     def epsilon(self, delta: Exact, low: float, high: float) -> tuple[float, float]:
         """ε between two numbers, within a bracket that is known to hold."""

@@ -9,10 +9,10 @@ import math
 
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.gaussian import normal_excess
-from optcomp.numerics.roots import Side, float_root, side_of
+from optcomp.numerics.roots import Side, side_of, told_root
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import target, with_leaks
 from optcomp.theorems.mixture import Mixture
@@ -30,7 +30,7 @@ def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
         return _bound("epsilon", mixture, delta, math.inf, math.inf, (LEAK,))
     if t.is_zero():
         return _bound("epsilon", mixture, delta, math.inf, math.inf)
-    lower, upper = float_root(lambda y: _side(mixture, y, t))
+    lower, upper = told_root(lambda y: _side(mixture, y, t))
     return _bound("epsilon", mixture, delta, lower, upper, () if t > 0 else (UNDECIDED,))
 
 
@@ -41,16 +41,16 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
         with precision(bits):
             value = with_leaks(mixture.leaky, normal_excess(mixture.squared_mu().sqrt(), ball(epsilon)))
             if value.rel_accuracy_bits() >= 60 or bits > _MOST_BITS:
-                return _bound("delta", mixture, epsilon, max(float_down(value), 0.0), min(float_up(value), 1.0))
+                return _bound("delta", mixture, epsilon, max(told_down(value), 0.0), min(told_up(value), 1.0))
         bits *= 2
 
 
-def _side(mixture: Mixture, y: float, t: arb) -> Side:
+def _side(mixture: Mixture, y: Exact, t: arb) -> Side:
     """On which side of y the excess passes t; more bits as long as t itself leaves them something to decide."""
     bits = _BITS
     while True:
         with precision(bits):
-            excess = normal_excess(mixture.squared_mu().sqrt(), arb(y))
+            excess = normal_excess(mixture.squared_mu().sqrt(), ball(y))
             side = side_of(excess - t)
             if side is not Side.UNDECIDED or bits > _MOST_BITS or excess.rad() < t.rad() / 16:
                 return side

@@ -11,11 +11,11 @@ import math
 
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import ball, precision, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import BITS, at_most_one, mean_loss, squares, total_epsilon, within
+from optcomp.theorems.moments import BITS, at_most_one, epsilon_sum, mean_loss, squares, within
 from optcomp.theorems.parts import Parts
 from optcomp.theorems.tail import tail_delta, tail_epsilon
 
@@ -32,7 +32,8 @@ def epsilon_at(parts: Parts, delta: Exact) -> Bound:
     notes: tuple[str, ...] = ()
     with precision(BITS):
         if t >= 0:
-            upper = min((float_up(form) for form in _epsilons(parts, t)), default=0.0)
+            upper = min((told_up(form) for form in _epsilons(parts, t)), default=epsilon_sum(parts).upper)
+            upper = min(upper, epsilon_sum(parts).upper)
         else:
             upper, notes = math.inf, ("δ is below the probability that some mechanism leaks everything",)
     return upper_bound("epsilon", upper, delta, theorem=_id(parts), method=METHOD, count=parts.count, notes=notes)
@@ -41,7 +42,7 @@ def epsilon_at(parts: Parts, delta: Exact) -> Bound:
 def _epsilons(parts: Parts, t: arb) -> list[arb]:
     if not parts.kinds:
         return []
-    forms = [total_epsilon(parts)]
+    forms = []
     if t > 0:
         mean, spread = mean_loss(parts), squares(parts)
         forms.append(tail_epsilon(mean, spread, t))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import ball, precision, told_up
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, float_above, float_below
 from optcomp.numerics.sums import ball_sum, plain_sum
@@ -62,4 +62,4 @@ def delta_sum(parts: Parts) -> float:
 
 def at_most_one(delta: arb) -> float:
     """A δ rounded up; no δ above 1 says anything."""
-    return min(1.0, float_up(delta))
+    return min(1.0, told_up(delta))

@@ -15,11 +15,11 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import NotAffordable
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor, CoinSource
 from optcomp.numerics.contour.bracket import Bracket, Target, excess_at, excess_root
 from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact import Exact, decimal_down, decimal_up
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.leaks import target, with_leaks
@@ -136,14 +136,14 @@ def coins_of(parts: Parts, direction: int) -> Coins:
 def epsilon_bound(parts: Parts, delta: Exact, found: Bracket) -> Bound:
     """A bracket for ε as a Bound, kept between zero and what basic composition proves."""
     most = mv18_1_5.most("epsilon", parts, delta)
-    return bound("epsilon", delta, found, found.lower, min(found.upper, most), parts.count)
+    return bound("epsilon", delta, found, decimal_down(found.lower), min(decimal_up(found.upper), most), parts.count)
 
 
 def delta_bound(parts: Parts, epsilon: Exact, found: Bracket) -> Bound:
     """A bracket for the log of the excess as a Bound on δ."""
     with precision(_BITS):
         most = exponential(found.upper).min(mv18_1_5.distance(parts))
-        lower, upper = float_down(with_leaks(parts, exponential(found.lower))), float_up(with_leaks(parts, most))
+        lower, upper = told_down(with_leaks(parts, exponential(found.lower))), told_up(with_leaks(parts, most))
     upper = min(upper, mv18_1_5.most("delta", parts, epsilon))
     return bound("delta", epsilon, found, lower, upper, parts.count)
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import ball, precision, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.moments import BITS, at_most_one, squares, total_delta
@@ -37,7 +37,7 @@ def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: 
         if slip < 0 or (slip == 0 and parts.kinds):
             upper = math.inf
         else:
-            upper = float_up(tail_epsilon(drift, squares(parts), ball(slip))) if parts.kinds else 0.0
+            upper = told_up(tail_epsilon(drift, squares(parts), ball(slip))) if parts.kinds else 0.0
     notes = ("the δ_i use up all of δ, and nothing is left for δ'",) if math.isinf(upper) else ()
     return upper_bound("epsilon", upper, delta, theorem=theorem, method=method, count=parts.count, notes=notes)
 

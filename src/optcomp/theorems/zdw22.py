@@ -16,13 +16,13 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.contour.plan import Plan, short
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact import Exact, decimal_down, decimal_up, float_above
 from optcomp.numerics.laws.law import Law
-from optcomp.numerics.roots import Side, float_root, side_of
+from optcomp.numerics.roots import Side, side_of, told_root
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.leaks import leak, target, with_leaks
@@ -63,7 +63,9 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         most = min(max(high for _, high in ends), basic(mixture))
         return bound("epsilon", mixture, delta, max(low for low, _ in ends), most, method=ALONE)
     lower, upper, found = _worst(mixture, root)
-    return bound("epsilon", mixture, delta, max(lower, 0.0), min(upper, basic(mixture)), found)
+    return bound(
+        "epsilon", mixture, delta, max(decimal_down(lower), 0.0), min(decimal_up(upper), basic(mixture)), found
+    )
 
 
 def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound:
@@ -79,7 +81,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
             others = [
                 with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
             ]
-            low, high = max(map(float_down, others)), max(map(float_up, values))
+            low, high = max(map(told_down, others)), max(map(told_up, values))
         return bound("delta", mixture, epsilon, max(low, 0.0), min(high, 1.0), method=ALONE)
 
     def excess(laws: Laws, rounding: int, _: float) -> Bracket | None:
@@ -88,11 +90,11 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
 
     low, high, found = _worst(mixture, excess, ends[0] == ends[1])
     with precision(_BITS):
-        lower = float_down(with_leaks(mixture.leaky, exponential(low)))
-        upper = float_up(with_leaks(mixture.leaky, exponential(high)))
+        lower = told_down(with_leaks(mixture.leaky, exponential(low)))
+        upper = told_up(with_leaks(mixture.leaky, exponential(high)))
         total = exact_basic(mixture)
         if total is not None and total <= epsilon:
-            upper = min(upper, float_up(leak(mixture.leaky)))
+            upper = min(upper, told_up(leak(mixture.leaky)))
     return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
 
 
@@ -136,11 +138,11 @@ def alone(mixture: Mixture) -> bool:
 def _single_root(law: Law, t: arb) -> tuple[float, float]:
     """The least y >= 0 with E(1 - e^{y-L})_+ <= t, between neighbouring floats (or further apart where undecided)."""
 
-    def side(y: float) -> Side:
+    def side(y: Exact) -> Side:
         with precision(2 * _BITS):
-            return side_of(law.excess_over(y, t))
+            return side_of(law.excess_over(ball(y), t))
 
-    return float_root(side)
+    return told_root(side)
 
 
 def _support(laws: Laws) -> float:
@@ -181,8 +183,7 @@ def basic(mixture: Mixture) -> float:
     total = exact_basic(mixture)
     if total is None:
         return math.inf
-    with precision(_BITS):
-        return float_up(ball(total))
+    return float_above(total)
 
 
 def exact_basic(mixture: Mixture) -> Fraction | None:

@@ -54,7 +54,7 @@ def test_a_width_that_was_asked_for_needs_no_note() -> None:
 def test_a_cap_is_spoken_of_only_where_it_cost_something() -> None:
     assert with_width_note(made(1.0, 1.0 + 1e-12, notes=(CAPPED,))).notes == ()
     noted = with_width_note(made(1.0, 2.0, notes=(CAPPED,)))
-    assert noted.notes[0] == CAPPED
+    assert len(noted.notes) == 1
     assert "rtol= asks for more work" in wide_note(noted)
 
 
