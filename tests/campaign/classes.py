@@ -38,7 +38,7 @@ _ASKED: dict[str, Class] = {
     "promise": Class(partial(promise, kind="promise"), 1500, Limits(seconds=3)),
     "calibrate": Class(partial(calibrated, kind="calibrate"), 1500, Limits(seconds=5)),
     "units": Class(partial(in_units, kind="units"), 100, Limits(seconds=6, check_seconds=30)),
-    "false-claims": Class(partial(false_claim, kind="false-claims"), 60, Limits(seconds=3, check_seconds=10)),
+    "false-claims": Class(partial(false_claim, kind="false-claims"), 60, Limits(seconds=10, check_seconds=40)),
     **{
         kind: Class(partial(both_ways, kind=kind), 350, _ANY)
         for kind in ("few", "halves", "near", "ratio", "lumpy", "dominated", "types", "equal", "thousand", "lumps")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from optcomp.composition import mixed
 from optcomp.composition.reading import Items, read_any
-from optcomp.composition.widths import with_width_note
+from optcomp.composition.widths import is_narrow, with_width_note
 from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable, PrecisionNotReached
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
 from optcomp.numerics.contour.anchor import Anchor
@@ -281,17 +281,21 @@ def optimum(parts: Parts, question: Question, rtol: float | None) -> tuple[Bound
     """The cheapest of: a closed form, a list of few atoms, the engine at a glance, a table on a lattice, the engine
     with all its patience, a long list of atoms; the first that is narrow enough, else the narrowest.
     """
-    enough, effort = opt.RTOL if rtol is None else rtol, Effort.of(rtol)
+    effort = Effort.of(rtol)
+
+    def enough(bound: Bound) -> bool:
+        return is_narrow(bound) if rtol is None else bound.width <= rtol
+
     bound, anchor = _engine(parts, question, replace(effort, work=opt.FIRST_WORK))
-    if anchor is None or bound.width <= enough:
+    if anchor is None or enough(bound):
         return bound, anchor
     fitting = _fitting_lattice(parts, question)
-    if fitting is not None and fitting.width <= enough:
+    if fitting is not None and enough(fitting):
         return fitting, None
     bound, anchor = _engine(parts, question, effort)
     others = [bound] if fitting is None else [bound, fitting]
     exact_at = mv18_1_5.epsilon_at if question.quantity == "epsilon" else mv18_1_5.delta_at
-    if bound.width > enough:
+    if not enough(bound):
         with suppress(NotAffordable):
             others.append(exact_at(parts, question.given))
     best = min(others, key=lambda other: other.width)

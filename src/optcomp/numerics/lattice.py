@@ -19,17 +19,20 @@ _LONG = 20_000  # so many sizes take a while to look at: a unit within a thousan
 
 
 def common_unit(sizes: Sequence[Exact]) -> float | None:
-    """The greatest number that divides every size as people write it (0.1, 0.25, ...), if it is not absurdly small."""
-    if not sizes:
-        return None
-    largest, unit = Fraction(max(sizes)), Fraction(0)
-    for x in sizes:
-        size = _written(x)
+    """The greatest number that divides every size, if it is not absurdly small: sizes as people write them (0.1, 0.25,
+    ...), or else as the floats they are.
+    """
+    return _divisor([_written(x) for x in sizes]) or _divisor([Fraction(x) for x in sizes])
+
+
+def _divisor(sizes: Sequence[Fraction]) -> float | None:
+    largest, unit = max(sizes, default=Fraction(0)), Fraction(0)
+    for size in sizes:
         bottom = math.lcm(unit.denominator, size.denominator)
         unit = Fraction(math.gcd(int(unit * bottom), int(size * bottom)), bottom)
         if largest > unit * _MOST_STEPS:
             return None
-    return float(unit)
+    return float(unit) if unit else None
 
 
 def _written(x: Exact) -> Fraction:
