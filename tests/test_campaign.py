@@ -21,7 +21,15 @@ from tests.oracles.halves import Halves
 TENTH = run.INSTANCES // 10
 SECONDS = 6.0
 """About what one test may take, so that the tests spread evenly over processes."""
-TYPICAL = {"middle": 3.0, "units": 3.0, "false-claims": 10.0, "lattice": 1.5, "bits": 0.5, "equal": 0.3, "mixtures": 1.5}
+TYPICAL = {
+    "middle": 1.0,
+    "units": 3.0,
+    "false-claims": 10.0,
+    "lattice": 1.5,
+    "bits": 0.5,
+    "equal": 0.3,
+    "mixtures": 1.5,
+}
 """Seconds for an instance of the slow classes."""
 
 
