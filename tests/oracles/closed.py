@@ -65,7 +65,8 @@ def rounded_up(upper: float, formula: Callable[[], arb], ulps: int = 1) -> bool:
             below = math.nextafter(below, -math.inf)
         for _ in range(ulps - 1):
             below = math.nextafter(below, -math.inf)
-        told = value <= real(upper) and value <= real(Fraction(repr(upper))) + real(Fraction(5, 10**324))
+        decimal = real(Fraction(repr(upper))) + real(Fraction(5, 10**324))
+        told = value <= real(upper) and (value <= decimal or value >= real(upper))  # an exact float is its own name
         return bool(told and value >= real(below))
 
 

@@ -174,8 +174,9 @@ ASKED: dict[str, tuple[Plain, float]] = {
     "contingency": ({"contingency": ["kind", "high"], "edges": {"high": [0, 5, 9]}}, 80),
     "cdf": ({"cdf": "x", "bins": 10}, 0.01),
 }
-WITHIN = 0.05
-"""By how much a released half-width may differ from the planned error if what the plan says is true."""
+WITHIN = 0.25
+"""By how much a half-width may differ from the planned error if what the plan says is true: mostly a few per cent, but
+the noise of one release moves the amounts that the width depends on, and Laplace noise has long tails."""
 
 
 def half_widths(entry: Plain) -> list[float]:
