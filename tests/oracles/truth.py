@@ -46,7 +46,7 @@ def rational_ends(ball: arb) -> tuple[Fraction, Fraction]:
 
 
 def decided(difference: Callable[[int], arb]) -> int:
-    """The sign of a number that is not zero, from balls of growing precision."""
+    """The sign of a number, from balls of growing precision; zero only if a ball says exactly that."""
     for bits in LEVELS:
         with working(bits):
             ball = difference(bits)
@@ -54,6 +54,8 @@ def decided(difference: Callable[[int], arb]) -> int:
             return 1
         if ball < 0:
             return -1
+        if ball.is_zero():
+            return 0
     raise AssertionError(f"undecided at {LEVELS[-1]} bits: {ball}")
 
 
