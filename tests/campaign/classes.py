@@ -37,15 +37,15 @@ _ASKED: dict[str, Class] = {
     "bits": Class(partial(to_bits, kind="bits"), 1200, Limits(seconds=10, check_seconds=20)),
     "promise": Class(partial(promise, kind="promise"), 1500, Limits(seconds=3)),
     "calibrate": Class(partial(calibrated, kind="calibrate"), 1500, Limits(seconds=5)),
-    "units": Class(partial(in_units, kind="units"), 100, Limits(seconds=12, check_seconds=30)),
-    "false-claims": Class(partial(false_claim, kind="false-claims"), 60, Limits(seconds=10, check_seconds=40)),
+    "units": Class(partial(in_units, kind="units"), 100, Limits(seconds=6, check_seconds=30)),
+    "false-claims": Class(partial(false_claim, kind="false-claims"), 60, Limits(seconds=6, check_seconds=30)),
     **{
         kind: Class(partial(both_ways, kind=kind), 350, _ANY)
         for kind in ("few", "halves", "near", "ratio", "lumpy", "dominated", "types", "equal", "thousand", "lumps")
     },
-    "lattice": Class(partial(both_ways, kind="lattice"), 120, Limits(seconds=12, check_seconds=20)),
-    "middle": Class(partial(both_ways, kind="middle"), 100, Limits(seconds=12, check_seconds=0)),
-    "real": Class(partial(both_ways, kind="real"), 5, Limits(seconds=12, check_seconds=0)),
+    "lattice": Class(partial(both_ways, kind="lattice"), 120, Limits(seconds=6, check_seconds=20)),
+    "middle": Class(partial(both_ways, kind="middle"), 100, Limits(seconds=6, check_seconds=0)),
+    "real": Class(partial(both_ways, kind="real"), 5, Limits(seconds=6, check_seconds=0)),
     "mixtures": Class(mixture, 600, Limits(seconds=12)),
 }
 """As a user asks."""

@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -174,15 +175,26 @@ ASKED: dict[str, tuple[Plain, float]] = {
     "contingency": ({"contingency": ["kind", "high"], "edges": {"high": [0, 5, 9]}}, 80),
     "cdf": ({"cdf": "x", "bins": 10}, 0.01),
 }
-WITHIN = 0.25
-"""By how much a half-width may differ from the planned error if what the plan says is true: mostly a few per cent, but
-the noise of one release moves the amounts that the width depends on, and Laplace noise has long tails."""
+RELEASES = 7
+WITHIN, EVER = 0.05, 0.25
+"""By how much released half-widths may differ from the planned error if what the plan says is true: the median of some
+releases, and any one of them, because noise moves the amounts that a width depends on and Laplace noise has long tails.
+"""
 
 
 def half_widths(entry: Plain) -> list[float]:
     """Of the intervals that are not cut off, and not at the last edge of a distribution, where the share is 1."""
+    if entry.get("interval", ()) is None:
+        return []
     ends = [each["interval"] for each in entry["cells"]] if "cells" in entry else [entry["interval"]]
     return [(high - low) / 2 for low, high in ends if low > 0 and low < high]
+
+
+def released_widths(plan: Plan, missing: Fraction) -> list[tuple[Line, list[float]]]:
+    """Each line of the plan with the half-widths of some releases."""
+    rows = table(plan, missing, MANY)
+    runs = [prepare(plan, rows).run().results() for _ in range(RELEASES)]
+    return [(line, [half for run in runs for half in half_widths(run[place])]) for place, line in enumerate(plan.lines)]
 
 
 @pytest.mark.parametrize("missing", SHARES, ids=str)
@@ -190,12 +202,11 @@ def half_widths(entry: Plain) -> list[float]:
 def test_who_asks_for_an_error_gets_an_interval_of_that_size(noise: str, missing: Fraction) -> None:
     statistics = {name: {**entry, "mechanism": noise, "error": error} for name, (entry, error) in ASKED.items()}
     plan = plan_of(missing, statistics, MANY)
-    released = prepare(plan, table(plan, missing, MANY)).run().results()
-    for line, entry in zip(plan.lines, released, strict=True):
-        wanted, found = ASKED[line.wish.name][1], half_widths(entry)
+    for line, found in released_widths(plan, missing):
+        wanted = ASKED[line.wish.name][1]
         assert line.error == pytest.approx(wanted, rel=0.01)
-        assert found
-        assert all(half == pytest.approx(wanted, rel=WITHIN) for half in found), (line.wish.name, found)
+        assert median(found) == pytest.approx(wanted, rel=WITHIN), (line.wish.name, found)
+        assert all(half == pytest.approx(wanted, rel=EVER) for half in found), (line.wish.name, found)
 
 
 @pytest.mark.parametrize("missing", SHARES, ids=str)
@@ -203,12 +214,12 @@ def test_planned_errors_are_released_intervals(missing: Fraction) -> None:
     """With the noise and the split that the planner likes best."""
     statistics = {name: entry for name, (entry, _) in ASKED.items()} | {"median": KINDS["median"]}
     plan = plan_of(missing, statistics, MANY, {"epsilon": 2, "delta": "1e-6"})
-    released = prepare(plan, table(plan, missing, MANY)).run().results()
-    for line, entry in zip(plan.lines, released, strict=True):
+    for line, found in released_widths(plan, missing):
         if line.mechanism == "exponential":
-            assert entry["interval"] is None
+            assert not found
         else:
-            assert all(half == pytest.approx(line.error, rel=WITHIN) for half in half_widths(entry)), entry
+            assert median(found) == pytest.approx(line.error, rel=WITHIN), (line.wish.name, found)
+            assert all(half == pytest.approx(line.error, rel=EVER) for half in found), (line.wish.name, found)
 
 
 def test_without_a_centre_the_error_is_for_the_worst_and_the_plan_tells_the_best() -> None:
