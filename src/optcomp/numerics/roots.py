@@ -52,12 +52,15 @@ def certified_root(
     high: Place,
     proposals: Iterable[Place] = (),
     middle: Callable[[Place, Place], Place | None] = lambda low, high: None,
+    *,
+    edges: bool = False,
 ) -> tuple[Place, Place]:
     """The ends between which the root is proved to lie; it must lie between `low` and `high` to begin with.
 
-    `middle` gives a place strictly between two others, or None where they are close enough.
+    `middle` gives a place strictly between two others, or None where they are close enough.  The edges of an undecided
+    stretch are looked for roughly, or as long as `middle` has a place to offer.
     """
-    search = _Search(low, high)
+    search = _Search(low, high, edges)
     for place in proposals:
         if search.low <= place <= search.high:
             search.learn(place, side(place))
@@ -69,8 +72,8 @@ def certified_root(
 class _Search:
     """What is proved so far, and the stretch of places that turned out undecided."""
 
-    def __init__(self, low: Place, high: Place) -> None:
-        self.low, self.high = low, high
+    def __init__(self, low: Place, high: Place, edges: bool) -> None:
+        self.low, self.high, self._edges = low, high, edges
         self._undecided: tuple[Place, Place] | None = None
 
     def learn(self, place: Place, side: Side) -> None:
@@ -94,7 +97,7 @@ class _Search:
         first, last = self._undecided
         stretch = self.high - self.low
         for before, after in ((self.low, first), (last, self.high)):
-            if after > before and not (after - before) * _EDGE <= stretch:
+            if after > before and (self._edges or not (after - before) * _EDGE <= stretch):
                 found = middle(before, after)
                 if found is not None:
                     return found

@@ -10,7 +10,7 @@ A loss left out only makes h smaller, so the second line holds for any part of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from optcomp.numerics.balls import ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.law import Law
+from optcomp.numerics.roots import Side, certified_root
 from optcomp.theorems.leaks import target, with_leaks
 from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.opt import goal_for
@@ -28,7 +29,7 @@ from optcomp.theorems.opt import goal_for
 _BITS = 192
 _MOST_ATOMS, _FEW_ATOMS = 160, 32
 _MOST_KINDS, _MOST_COINS = 40, 1000
-_ROUNDS, _FITS = 60, 4
+_FITS, _LOOKS = 4, 20
 _LAST = 1e-13
 """Ends closer than this, relatively, are not moved."""
 
@@ -157,7 +158,7 @@ def _about_root(law: Law, goal: arb) -> float:
     low, high = 0.0, 1.0
     while law.excess(high) > goal and high < 1e9:
         low, high = high, 4 * high
-    for _ in range(_ROUNDS // 3):
+    for _ in range(_LOOKS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if law.excess(middle) > goal else (low, middle)
     return max(high, 1e-9)
@@ -205,17 +206,19 @@ class ClosedForms:
                 return low, high
             weights = [way.weights(goal_for(t).log_t[0]) if way.atoms is None else [] for way in self._curves]
             end = high if math.isfinite(high) else self._end(t, weights)
-            least = _bisected(low, end, lambda y: bool(self._least(arb(y)) >= t))[0]
-            most = _bisected(least, end, lambda y: not self._most(arb(y), weights) <= t)[1]
-        return least, min(high, most) if self._holds(most, t, weights) else high
+
+            def side(y: float) -> Side:
+                if self._least(arb(y)) >= t:
+                    return Side.RIGHT
+                return Side.LEFT if self._most(arb(y), weights) <= t else Side.UNDECIDED
+
+            if end != high and side(end) is not Side.LEFT:
+                return low, high
+            return certified_root(side, low, end, (low,), _halfway, edges=True)
 
     @property
     def _curves(self) -> list[Curves]:
         return [way for way in self.ways if way is not None]
-
-    def _holds(self, y: float, t: arb, weights: Sequence[list[float]]) -> bool:
-        with precision(_BITS):
-            return bool(self._most(arb(y), weights) <= t)
 
     def _end(self, t: arb, weights: Sequence[list[float]]) -> float:
         """Somewhere beyond the answer, if doubling finds such a place."""
@@ -241,16 +244,9 @@ class ClosedForms:
             way.most(y, share) if value is None else value
             for way, value, share in zip(self._curves, exact, weights, strict=True)
         ]
-        return max((value.upper() for value in values), default=arb(1))
+        return max((value.upper() if value.is_finite() else arb(1) for value in values), default=arb(1))
 
 
-def _bisected(low: float, high: float, holds: Callable[[float], bool]) -> tuple[float, float]:
-    """Two places close together with the change between them, if it holds on the left and not on the right."""
-    if not holds(low):
-        return low, low
-    for _ in range(_ROUNDS):
-        middle = 0.5 * (low + high)
-        if high - low <= _LAST * high or not low < middle < high:
-            break
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low, high
+def _halfway(low: float, high: float) -> float | None:
+    middle = 0.5 * (low + high)
+    return middle if high - low > _LAST * high and low < middle < high else None
