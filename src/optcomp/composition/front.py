@@ -76,7 +76,7 @@ _NAMED = {method.name: method for method in (*_CLOSED, _EXACT, _MURTAGH_VADHAN, 
 
 METHODS = ("auto", *_NAMED)
 _TWO_SIDED = ("auto", "certified", "exact")
-"""The other methods are asked for by name, and prove an upper side only."""
+"""These aim at the default width.  The others are asked for by name, to be compared, and are as wide as they are."""
 _LOWER_SIDE = "lower side:"
 _FEW_ATOMS = 300_000  # listed in about a tenth of a second
 _MIXED_WORK = 5e8
