@@ -27,7 +27,7 @@ PATIENCE = 2.0
 """An answer is given up after this many times the seconds it may take."""
 ABOUT_WIDTH = ("wide", "width", "lower side", "rounded to multiples")
 """A note that says why a bracket is wide holds one of these."""
-LEAST = {"epsilon": 1e-12, "delta": 1e-300}
+LEAST = {"epsilon": 1e-11, "delta": 1e-300}
 """A bracket this narrow is a point, as the guide says."""
 
 

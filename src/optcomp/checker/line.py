@@ -153,7 +153,9 @@ class Line:
         total = acb(0)
         for size, tanh, copies in self.factors:
             sine, cosine = (theta * size).sin_cos()
-            total += acb(cosine, tanh * sine).log() * copies
+            factor = acb(cosine, tanh * sine)
+            half_turn = bool(cosine < 0)  # then any ball around it may touch the cut of the logarithm
+            total += ((-factor).log() + acb(0, arb.pi()) if half_turn else factor.log()) * copies
         return total.exp()  # a long product of balls would lose half a bit with every factor
 
 

@@ -2,7 +2,7 @@
 
 One width for each quantity, in one place.  1e-9 is far below what anybody can tell apart, and what the engine reaches
 in a fraction of a second on almost every list; it is relative, because δ spans hundreds of orders of magnitude.  Below
-the floors a relative width means nothing: an ε of 1e-12 hides everything, and floats end near δ = 1e-308.
+the floors a relative width means nothing: an ε of 1e-11 hides everything, and floats end near δ = 1e-308.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from optcomp.theorems.bound import Bound, Quantity
 
 DEFAULT_WIDTH: Mapping[Quantity, float] = MappingProxyType({"epsilon": opt.RTOL, "delta": opt.RTOL})
 """Relative; `rtol` demands another one."""
-FLOOR: Mapping[Quantity, float] = MappingProxyType({"epsilon": 1e-12, "delta": 1e-300})
+FLOOR: Mapping[Quantity, float] = MappingProxyType({"epsilon": 1e-11, "delta": 1e-300})
 """Two sides that differ by no more than this count as equal."""
 WIDE = "wider than"
 """How the note on a wide answer begins."""

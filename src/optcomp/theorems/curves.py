@@ -32,6 +32,8 @@ _MOST_KINDS, _MOST_COINS = 40, 1000
 _FITS, _LOOKS = 4, 20
 _LAST = 1e-13
 """Ends closer than this, relatively, are not moved."""
+_NOTHING = 1e-14
+"""Nor are ends closer than this: no reader can tell such an ε from 0."""
 
 Atoms = list[tuple[arb, arb]]
 Counted = list[tuple[Law, int]]
@@ -249,4 +251,4 @@ class ClosedForms:
 
 def _halfway(low: float, high: float) -> float | None:
     middle = 0.5 * (low + high)
-    return middle if high - low > _LAST * high and low < middle < high else None
+    return middle if high - low > max(_LAST * high, _NOTHING) and low < middle < high else None

@@ -44,6 +44,28 @@ def contains(found: Range, truth: arb, width: float) -> bool:
         return not found.low > truth and not found.high < truth and bool(found.high - found.low <= truth * width)
 
 
+@pytest.mark.parametrize("c", [0.5, 3.0, 1e5])
+def test_a_factor_on_the_cut_of_the_logarithm(c: float) -> None:
+    """At θ = π/ε a factor is -1, and a ball around it is on both sides of the cut."""
+    with working(BITS):
+        sizes: list[Mechanism] = [(Fraction(1, 1000), 0, 7), (Fraction(2, 1000), 0, 4), (Fraction(3, 1000), 0, 1)]
+        line = Line(Coins(instance_of(sizes)), arb(c))
+        assert (line.phi(1000 * arb.pi()) - 1).abs_upper() < arb(1e-30)
+
+
+def test_a_lattice_far_up() -> None:
+    """Most factors of some nodes lie on the cut."""
+    coins: list[Mechanism] = [
+        (Fraction(a, 10**5), 0.0, copies) for a, copies in ((19, 4), (13, 1), (6, 13), (17, 4), (9, 9))
+    ]
+    truth, instance = Lattice(coins), instance_of(coins)
+    units = lattice(instance)
+    assert units is not None
+    y = truth.total - Fraction(21, 10 * 10**5)
+    found = attempts.periodic(Scene(instance), units.low_span, [y], 64, 10.0, ignore)[y]
+    assert contains(found, truth.excess(y, BITS), 1e-12)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_every_atom(share: float) -> None:
     coins = [*different(1, 8, 0.01, 2), (0.25, 0.0, 5), (Fraction(1, 3), 0.0, 2)]

@@ -54,6 +54,15 @@ def test_more_delta_never_costs_more_epsilon() -> None:
         assert uppers == sorted(uppers, reverse=True)
 
 
+def test_the_answer_zero_is_found() -> None:
+    """δ is the total variation distance, a hair more: the halvings towards 0 would take a thousand looks."""
+    unit = 0.0004974714247509837
+    bound = oc.compose(
+        {4 * unit: 457, 2 * unit: 475, 5 * unit: 325, unit: 207, 3 * unit: 235}, delta=0.0278231957500682
+    )
+    assert (bound.lower, bound.upper) == (0.0, 0.0)
+
+
 def test_nothing_is_ranked_before_the_optimum() -> None:
     bounds = oc.compare(WIDE_RANGE, delta=0.11)
     assert bounds[0].theorem == "MV18-1.5"

@@ -18,6 +18,7 @@ _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
 _FIRST = 2048
 _MOST_STEPS, _LONG = 60, 1e-9
+_NOTHING = 1e-14  # ends closer than this are not moved: halving towards 0 would take a thousand looks
 _MOST_LOST = 12  # places that prove nothing at all
 _AIM = 0.75
 """The share of the wanted width that goes to the smoothing."""
@@ -127,6 +128,8 @@ def root(made: Anchor, target: Target) -> Bracket:
     def places() -> Iterator[float]:
         for direction, margin in ((-1, below), (1, above)):
             yield from _outwards(y, direction, look, margin, made)
+        if y <= _LONG * made.total:
+            yield 0.0
 
     low, high = certified_root(side, 0.0, made.total, places(), _halfway)
     return Bracket(low, high, plan, made.nodes.theta.size, made.capped)
@@ -184,7 +187,7 @@ def _outwards(
 def _halfway(low: float, high: float) -> float | None:
     """After a long step back to nearly the first place that is proved."""
     middle = 0.5 * (low + high)
-    return middle if high - low > _LONG * high and low < middle < high else None
+    return middle if high - low > max(_LONG * high, _NOTHING) and low < middle < high else None
 
 
 def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Bracket, Anchor]:

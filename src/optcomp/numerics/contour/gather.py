@@ -36,7 +36,7 @@ def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gat
     """φ wherever it matters, spending about `work` nanoseconds at most."""
     reach = node_reach(plan)
     last = math.ceil(min(reach / math.sqrt(plan.smoothing) / plan.step, 2.0**52))
-    theta, real, imag, error, settled = _bulk(coins, compressed, plan, last)
+    theta, real, imag, error, settled = _bulk(coins, compressed, plan, last, work)
     kept = [(theta, real, imag, error)]
     near = far = spent = 0.0
     capped = False
@@ -79,15 +79,19 @@ def truncation(plan: Plan, top: float) -> tuple[float, float]:
     return rest / top**2, rest
 
 
-def _bulk(coins: Coins, compressed: Compressed, plan: Plan, last: int) -> tuple[Floats, Floats, Floats, Floats, bool]:
-    """The first nodes, until |φ| is negligible or the coins start to turn around; whether it became negligible."""
+def _bulk(
+    coins: Coins, compressed: Compressed, plan: Plan, last: int, work: float
+) -> tuple[Floats, Floats, Floats, Floats, bool]:
+    """The first nodes, until |φ| is negligible (then True), the coins begin to turn around, or the work is spent."""
     turning = max(int(1.0 / (float(coins.x[-1]) * plan.step)), 1)
     columns: list[tuple[Floats, Floats, Floats, Floats]] = []
-    start, settled = 0, False
-    while start <= last and not settled and (start < turning or start == 0):
+    start, settled, spent = 0, False, 0.0
+    while start <= last and not settled and (start == 0 or (start < turning and spent < work)):
         stop = min(start + BATCH, last + 1)
         theta = plan.step * np.arange(start, stop, dtype=np.float64)
-        columns.append((theta, *_by_logs(coins, compressed.at(math.hypot(plan.tilt + 0.5, theta[-1])), plan, theta)))
+        summed = compressed.at(math.hypot(plan.tilt + 0.5, theta[-1]))
+        columns.append((theta, *_by_logs(coins, summed, plan, theta)))
+        spent += theta.size * (_NODE + summed.size * _POINT)
         top = float(theta[-1])
         size = math.hypot(columns[-1][1][-1], columns[-1][2][-1])
         settled = size * (1 / top + top * plan.smoothing) < plan.share / 60

@@ -41,6 +41,10 @@ def _chebyshev(n: int) -> tuple[Floats, Floats]:
     return table[1].copy() if n > 1 else np.zeros(1), table
 
 
+_MOST_KNOWN = 256
+"""Sets of points that are kept; on the way to large |s| each serves a few nodes only."""
+
+
 @dataclass(frozen=True, eq=False)
 class Points:
     """Points with weights: interpolated bins as rows of `x` and `weight`, single coins as `lone`."""
@@ -239,7 +243,7 @@ class Compressed:
         if fitting:
             return min(fitting, key=lambda known: known[1].size)[1]
         half, degree = self._shape(s)
-        self._known.append((s, points(self.coins, half, degree)))
+        self._known = [*self._known[-_MOST_KNOWN:], (s, points(self.coins, half, degree))]
         return self._known[-1][1]
 
     def size(self, s: float) -> float:

@@ -73,3 +73,12 @@ def test_nodes_before_the_first_swing_are_paid_for(monkeypatch: pytest.MonkeyPat
     weight = sizes(coins, c, theta) * np.exp(-0.5 * plan.smoothing * theta * theta) * plan.step / math.pi
     assert 1e-6 < float(weight.sum()) <= nodes.far
     assert float((weight / theta**2).sum()) <= nodes.near
+
+
+def test_the_first_nodes_cost_no_more_than_the_cap() -> None:
+    """Many tiny coins turn around late: a million nodes lie before."""
+    coins = Coins(np.array([0.00028553960324384037]), np.array([43211.0]))
+    plan = Plan(True, 0.75, 1.0, 2.0**-10, 2.0, 0.25, 1e-12, 1e-9)
+    with np.errstate(all="ignore"):
+        short, long = (gather(coins, Compressed(coins), plan, work) for work in (1e5, 1e8))
+    assert short.nodes.theta.size < 10_000 < long.nodes.theta.size
