@@ -8,8 +8,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from optcomp.interactive.release import release_plan
 from optcomp.planner import make_plan, read_file
+from optcomp.release.released import release_plan
 
 HERE = Path(__file__).parent
 

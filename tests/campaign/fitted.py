@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp import calibrate
-from optcomp.composition.calibrate import Calibrated
+from optcomp.composition.calibration import Calibrated
 from optcomp.composition.reading import Items
 from tests.campaign.judge import Outcome
 from tests.campaign.lists import Generator, drawn, generator

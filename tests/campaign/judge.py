@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from optcomp import Bound, NotAffordable, OptcompError
 from optcomp.checker import Verdict, check
-from optcomp.theorems.parts import Parts
+from optcomp.instances.parts import Parts
 from tests.oracles.checks import encloses
 from tests.oracles.truth import Truth
 

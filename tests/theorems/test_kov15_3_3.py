@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from optcomp import Bound, HypothesisNotMet, compose, theorem
+from optcomp.instances.parts import Parts
 from optcomp.theorems import kov15_3_3
-from optcomp.theorems.parts import Parts
 from tests.oracles.checks import encloses
 from tests.oracles.equal import Equal
 from tests.oracles.sums import Subsets

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from optcomp import HypothesisNotMet, NotAffordable, compose
+from optcomp.instances.parts import Parts
 from optcomp.numerics.knapsack import rounded_steps
 from optcomp.theorems import mv18_1_7, opt
-from optcomp.theorems.parts import Parts
 from tests.oracles.checks import encloses
 from tests.oracles.closed import ALL, DELTAS, epsilons_of, parts_of, truth_of
 from tests.oracles.equal import Equal

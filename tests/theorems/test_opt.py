@@ -12,10 +12,11 @@ import pytest
 
 from optcomp import ApproxDP, Bound, HypothesisNotMet, PrecisionNotReached, PureDP, compose
 from optcomp.composition.reading import Items, read_parts
+from optcomp.instances import coins_of
+from optcomp.instances.parts import Parts
 from optcomp.numerics.contour.coins import Coins
 from optcomp.theorems import opt
 from optcomp.theorems.opt import CAPPED, Effort, contour_delta, contour_epsilon
-from optcomp.theorems.parts import Parts
 from tests.oracles.checks import encloses
 from tests.oracles.equal import Equal
 from tests.oracles.halves import Halves
@@ -205,7 +206,7 @@ def test_coins_that_are_not_floats_lie_between_their_roundings() -> None:
     for copies in (1, 10**14 + 1, 10**15 - 3):
         parts = read_parts({x: copies + i for i, x in enumerate(eps)})
         for direction in (1, -1):
-            coins = opt.coins_of(parts, direction)
+            coins = coins_of(parts, direction)
             left = sorted(eps)
             assert coins.x.size <= len(left)
             pairs = zip(coins.x.tolist(), coins.m.tolist(), strict=True)
@@ -221,7 +222,7 @@ def test_coins_that_are_not_floats_lie_between_their_roundings() -> None:
 def test_each_side_has_its_own_coins(ask: Callable[[Items], Bound], monkeypatch: pytest.MonkeyPatch) -> None:
     """With roundings of a percent instead of a part in 10^16, the bracket spans both."""
     sizes = [Fraction(a, 30) for a in range(2, 14)]
-    plain = opt.coins_of
+    plain = coins_of
 
     def coarse(parts: Parts, direction: int) -> Coins:
         coins = plain(parts, direction)

@@ -10,12 +10,12 @@ from rich import box
 from rich.table import Table
 
 from optcomp.cli import options
-from optcomp.cli.digits import shown_down, shown_near, shown_up
 from optcomp.cli.failures import Refused
-from optcomp.cli.letters import writable
-from optcomp.cli.numbers import plain, real_number, whole_number
-from optcomp.cli.printing import print_json, print_table, say
 from optcomp.cli.progress import working
+from optcomp.cli.reading.numbers import plain, real_number, whole_number
+from optcomp.cli.writing.digits import shown_down, shown_near, shown_up
+from optcomp.cli.writing.plain_signs import writable
+from optcomp.cli.writing.printing import print_json, print_table, say
 
 if TYPE_CHECKING:
     from optcomp.interactive.audit import Audit, Auditable

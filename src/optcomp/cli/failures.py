@@ -18,8 +18,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import optcomp as oc
-from optcomp.cli.letters import tolerate_narrow_encodings
-from optcomp.cli.wording import explained
+from optcomp.cli.writing.plain_signs import tolerate_narrow_encodings
+from optcomp.cli.writing.wording import explained
 
 BAD_INPUT = 2
 _LONGEST = 400

@@ -14,15 +14,15 @@ import typer
 import optcomp as oc
 from optcomp.cli import options
 from optcomp.cli.audit import audit
+from optcomp.cli.compose.left_out import omitted, spelled
 from optcomp.cli.failures import ItemCommand, OneLineGroup, PlainCommand, Refused
-from optcomp.cli.figures import figures
-from optcomp.cli.omissions import omitted, spelled
+from optcomp.cli.figures.command import figures
 from optcomp.cli.options import asked, gathered, wished
-from optcomp.cli.plan import plan_app
-from optcomp.cli.printing import console, print_json
+from optcomp.cli.plan.command import plan_app
 from optcomp.cli.progress import working
-from optcomp.cli.show import show
+from optcomp.cli.show.command import show
 from optcomp.cli.verify import verify
+from optcomp.cli.writing.printing import console, print_json
 
 app = typer.Typer(
     name="optcomp",
@@ -93,7 +93,7 @@ def compose(
     if as_json:
         print_json(bound.as_dict())
         return
-    from optcomp.cli.tables import Asked, show_bound
+    from optcomp.cli.writing.answer_tables import Asked, show_bound
 
     show_bound(bound, question.basic(counts), Asked(question, counts), wish.bits)
     if certificate is not None:
@@ -117,20 +117,20 @@ def compare(
 
     optcomp compare 'subsampled(gaussian(sigma=1), rate=0.01)x1000' --delta 1e-6
     """
-    from optcomp.cli import plots
-    from optcomp.cli.tables import Asked, show_comparison
+    from optcomp.cli.compose import growth_plot
+    from optcomp.cli.writing.answer_tables import Asked, show_comparison
 
     question = asked(delta, epsilon, adaptive)
     counts = gathered(items, files, format)
     if plot is not None:
-        plots.check_target(plot)
+        growth_plot.check_target(plot)
     started = time.monotonic()
     with working("comparing"):
         bounds = question.compare(counts)
     if plot is not None:
-        points = plots.affordable_points(time.monotonic() - started)
+        points = growth_plot.affordable_points(time.monotonic() - started)
         with working("plot", follow=False) as tell:
-            plots.draw(counts, question, bounds[0], points, plot, tell)
+            growth_plot.draw(counts, question, bounds[0], points, plot, tell)
     left_out = omitted(counts, question, bounds)
     if as_json:
         views = [bound.as_dict() for bound in bounds]
@@ -155,7 +155,7 @@ def theorems(
 
     optcomp theorems MV18-1.5
     """
-    from optcomp.cli.tables import show_theorem, show_theorems
+    from optcomp.cli.writing.answer_tables import show_theorem, show_theorems
 
     records = oc.known_theorems() if id is None else (oc.theorem(spelled(id)),)
     if as_json:

@@ -10,14 +10,14 @@ import typer
 
 import optcomp as oc
 from optcomp.cli.failures import Refused
-from optcomp.cli.files import entries_from
-from optcomp.cli.formats import Format
-from optcomp.cli.items import entry_of
-from optcomp.cli.kinds import KINDS
-from optcomp.cli.mechanisms import Counts, tally
-from optcomp.cli.numbers import plain, real_number, whole_number
-from optcomp.cli.question import Question
-from optcomp.composition.front import MOST_BITS
+from optcomp.cli.reading.entries import Counts, tally
+from optcomp.cli.reading.files import entries_from
+from optcomp.cli.reading.formats import Format
+from optcomp.cli.reading.items import entry_of
+from optcomp.cli.reading.mechanism_syntax import KINDS
+from optcomp.cli.reading.numbers import plain, real_number, whole_number
+from optcomp.cli.target import Question
+from optcomp.composition.entry import MOST_BITS
 
 
 def _starting(names: list[str], start: str) -> list[str]:

@@ -12,21 +12,21 @@ import typer
 
 from optcomp.cli import options
 from optcomp.cli.failures import Refused, one_line
-from optcomp.cli.files import text_of
-from optcomp.cli.kinds import written
-from optcomp.cli.mechanisms import Counts
 from optcomp.cli.options import gathered
 from optcomp.cli.progress import working
+from optcomp.cli.reading.entries import Counts
+from optcomp.cli.reading.files import text_of
+from optcomp.cli.reading.mechanism_syntax import written
 from optcomp.composition.reading import read_any
 from optcomp.errors import InvalidInput
 from optcomp.guarantees.noise import Gaussian
 from optcomp.guarantees.notions import GaussianDP
-from optcomp.theorems.mixture import Mixture
-from optcomp.theorems.parts import Parts
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
-    from optcomp.interactive.verification import Verification
+    from optcomp.release.verification import Verification
 
 NOT_PROVED = 1
 """The exit code for a claim that is false, undecided, or not understood."""
@@ -100,7 +100,7 @@ def _document(text: str) -> Mapping[str, object] | str:
 
 def _verified(release: Mapping[str, object], files: list[str] | None, name: str, as_json: bool) -> bool:
     """Whether a release fits together, and its total is proved."""
-    from optcomp.interactive.verification import verify_release
+    from optcomp.release.verification import verify_release
 
     if files:
         raise Refused("--from: is for certificates; the mechanisms of a release follow from its plan")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.guarantees.approximate import LEAST_EPSILON, MOST_EPSILON, ApproxDP, PureDP
-from optcomp.theorems.parts import Floats, Integers
+from optcomp.instances.parts import Floats, Integers
 
 _FLOATS = {float, np.float64}
 _epsilon, _delta = attrgetter("epsilon"), attrgetter("delta")

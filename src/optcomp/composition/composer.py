@@ -16,20 +16,20 @@ from typing import cast
 import numpy as np
 from flint import arb
 
-from optcomp.composition.front import Question, checked_rtol, compose, optimum, question_of
+from optcomp.composition.entry import Question, checked_rtol, compose, optimum, question_of
 from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
+from optcomp.instances.leaks import log_kept
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, float_down, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.bracket import excess, root
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.shift import shifted
-from optcomp.numerics.exact import Exact, Number, decimal_down, decimal_up, whole
+from optcomp.numerics.exact import Exact, Number, decimal_down, decimal_up, plain, whole
 from optcomp.theorems import opt
-from optcomp.theorems.bound import Bound, plain
-from optcomp.theorems.leaks import log_kept
-from optcomp.theorems.parts import Parts
+from optcomp.theorems.bound import Bound
 from optcomp.theorems.register import Parameters
 
 Pair = tuple[Exact, Exact]

@@ -16,13 +16,13 @@ from dataclasses import replace
 from optcomp.composition.widths import BY_RENYI, is_narrow
 from optcomp.errors import HypothesisNotMet, NotAffordable
 from optcomp.guarantees.mechanism import Mechanism
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import cks20, dkmmn06, drs22, opt, zdw22
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.curves import ClosedForms
-from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.opt import Effort
-from optcomp.theorems.parts import Parts
 
 _SHARES = (0.5, 0.1, 0.01)
 """Of δ, for a block of Rényi bounds."""

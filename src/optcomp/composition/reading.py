@@ -14,9 +14,9 @@ from optcomp.guarantees.approximate import ApproxDP, Guarantee, PureDP, checked_
 from optcomp.guarantees.choices import RandomizedResponse
 from optcomp.guarantees.mechanism import Mechanism
 from optcomp.guarantees.notions import Notion
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact, Number, whole
-from optcomp.theorems.mixture import Mixture
-from optcomp.theorems.parts import Parts
 
 MOST_COPIES = 10**15
 """More copies of one mechanism than this are taken for a mistake."""

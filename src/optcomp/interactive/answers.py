@@ -11,10 +11,10 @@ from optcomp.errors import InvalidInput, MechanismFailed
 from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
 from optcomp.numerics.exact import Number
 from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.question import Cost, Question
 from optcomp.statistics.statistic import Integers, Statistic
 from optcomp.statistics.table import Declared, Table
-from optcomp.statistics.together import Noises
 
 
 @dataclass(frozen=True)

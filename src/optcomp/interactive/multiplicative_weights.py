@@ -29,7 +29,7 @@ from optcomp.interactive.live import Running
 from optcomp.interactive.noise import with_laplace
 from optcomp.interactive.sparse_vector import comparable
 from optcomp.numerics.exact import Exact, Number, exact
-from optcomp.statistics.cells import Contingency
+from optcomp.statistics.count_tables import Contingency
 from optcomp.statistics.question import laplace_scale
 from optcomp.statistics.table import Table
 from optcomp.theorems import Bound

@@ -35,13 +35,13 @@ from optcomp.guarantees import (
     RenyiDP,
     SparseVector,
 )
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
 from optcomp.interop.reading import Part
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
 from optcomp.numerics.balls import ball, float_down, precision
 from optcomp.numerics.exact import Exact
-from optcomp.theorems.mixture import Mixture
-from optcomp.theorems.parts import Parts
 
 _BITS = 192
 _RESPONSE = "RandomizedResponse"

@@ -119,3 +119,14 @@ def whole(value: object, argument: str, least: int, most: int) -> int:
     if not least <= number <= most:
         raise InvalidInput(argument, value, f"must be at least {least} and at most {most}")
     return number
+
+
+def ratio(value: Fraction) -> str:
+    """A fraction of any length: Python refuses to print integers of many thousand digits, Decimal does not."""
+    whole_parts = [str(Decimal(part)) for part in (value.numerator, value.denominator)]
+    return whole_parts[0] if value.denominator == 1 else "/".join(whole_parts)
+
+
+def plain(value: Exact) -> float | str:
+    """A JSON number for a float, a string for any other fraction."""
+    return value if isinstance(value, float) else ratio(value)

@@ -31,9 +31,9 @@ from optcomp.statistics import CDF, Declared, Integers, Mean, Part, Quantiles, Q
 from optcomp.statistics.accuracy import Noise, smooth_reach
 from optcomp.statistics.bands import none_left
 from optcomp.statistics.domains import Numbers
+from optcomp.statistics.joint_noise import Noises, continuous_together
 from optcomp.statistics.scalars import FOR_SQUARE, Ends
 from optcomp.statistics.statistic import Mechanism
-from optcomp.statistics.together import Noises, continuous_together
 
 NEEDS_ROWS = (Mean, Variance, CDF, Quantiles)
 LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5

@@ -12,7 +12,7 @@ from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.planner.budgets import PairBudget, Spending
 from optcomp.planner.choosing import Choosing
 from optcomp.planner.document import Document, Wish
-from optcomp.planner.risk import Risk, risk_of
+from optcomp.planner.risk import Release, Risk, risk_of
 from optcomp.statistics import Question
 from optcomp.statistics.statistic import Mechanism
 from optcomp.theorems import Bound, bbg18
@@ -69,7 +69,7 @@ class Plan:
     @cached_property
     def risk(self) -> Risk:
         """How sure a reader may become about one person, and with what probability."""
-        return risk_of(self)
+        return risk_of(Release(self.document, self.inside, [line.spending for line in self.lines], self.reserve))
 
     @property
     def fits(self) -> bool:

@@ -7,17 +7,15 @@ the certified total at smaller δ.  With k = -d log δ/dε the best r is about 1
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from optcomp.guarantees import ApproxDP
+from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.numerics.exact import Exact
-from optcomp.planner.budgets import PairBudget
+from optcomp.planner.budgets import PairBudget, Spending
+from optcomp.planner.document import Document
 from optcomp.theorems import bbg18, ks14
-
-if TYPE_CHECKING:
-    from optcomp.planner.plan import Plan
 
 SELDOM = Fraction(1, 10**6)
 """The probability where the budget is a ρ, which has no δ."""
@@ -37,33 +35,42 @@ class Risk:
         return {"prior": 0.5, "posterior": self.posterior, "probability": self.probability, "theorem": ks14.ID}
 
 
-def risk_of(plan: Plan) -> Risk:
-    """Of all that the plan spends, whether that fits its budget or not; for a sample, to the population."""
-    delta = Fraction(plan.inside.delta if isinstance(plan.inside, ApproxDP) else SELDOM)
-    probability = _outside(plan, ApproxDP(0, delta)).delta
-    pure = not any(line.spending.gaussian for line in plan.lines)
-    always = ks14.loss_at(_outside(plan, _at(plan, 0)), 0) if pure else math.inf
-    seldom = [ks14.loss_at(_outside(plan, each), probability) for each in _below(plan, delta)]
+@dataclass(frozen=True)
+class Release:
+    """What risk depends on: what is spent on whom."""
+
+    document: Document
+    inside: ApproxDP | ZCDP
+    spendings: Sequence[Spending]
+    reserve: PureDP | None
+
+
+def risk_of(release: Release) -> Risk:
+    """Of all that is spent, whether that fits the budget or not; for a sample, to the population."""
+    delta = Fraction(release.inside.delta if isinstance(release.inside, ApproxDP) else SELDOM)
+    probability = _outside(release, ApproxDP(0, delta)).delta
+    pure = not any(spending.gaussian for spending in release.spendings)
+    always = ks14.loss_at(_outside(release, _at(release, 0)), 0) if pure else math.inf
+    seldom = [ks14.loss_at(_outside(release, each), probability) for each in _below(release, delta)]
     if always <= min(seldom, default=math.inf):
         return Risk(ks14.posterior(always), 0.0)
     return Risk(ks14.posterior(min(seldom)), float(probability))
 
 
-def _below(plan: Plan, delta: Fraction) -> list[ApproxDP]:
+def _below(release: Release, delta: Fraction) -> list[ApproxDP]:
     """What the release satisfies at a few δ below this one."""
     if not delta:
         return []
-    whole, first = _at(plan, delta), _at(plan, delta * _FIRST)
+    whole, first = _at(release, delta), _at(release, delta * _FIRST)
     slope = -math.log(_FIRST) / max(float(first.epsilon - whole.epsilon), _LEAST_GAP)
-    return [first, _at(plan, delta / max(2, round(1 + slope)))]
+    return [first, _at(release, delta / max(2, round(1 + slope)))]
 
 
-def _at(plan: Plan, delta: Exact) -> ApproxDP:
-    extra = () if plan.reserve is None else (plan.reserve,)
-    epsilon = PairBudget(0, delta).total([line.spending for line in plan.lines], extra)
-    return ApproxDP(Fraction(epsilon), delta)
+def _at(release: Release, delta: Exact) -> ApproxDP:
+    extra = () if release.reserve is None else (release.reserve,)
+    return ApproxDP(Fraction(PairBudget(0, delta).total(release.spendings, extra)), delta)
 
 
-def _outside(plan: Plan, cost: ApproxDP) -> ApproxDP:
-    document = plan.document
+def _outside(release: Release, cost: ApproxDP) -> ApproxDP:
+    document = release.document
     return cost if document.population is None else bbg18.outside(cost, document.rows or 0, document.population)

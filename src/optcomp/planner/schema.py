@@ -11,7 +11,7 @@ from typing import Any, get_args
 from optcomp.planner.allocate import Objective
 from optcomp.planner.document import HARM, MOST_ROWS, VERSION
 from optcomp.planner.known import FACTS_OF
-from optcomp.statistics.cells import MOST_BINS
+from optcomp.statistics.count_tables import MOST_BINS
 from optcomp.statistics.table import Neighbours
 
 ID = f"urn:optcomp:plan:{VERSION}"

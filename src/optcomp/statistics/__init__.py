@@ -1,7 +1,7 @@
 """What can be asked of a table: domains, sensitivities, expressions; nothing here spends budget."""
 
 from optcomp.statistics.accuracy import noise_reach
-from optcomp.statistics.cells import CDF, Contingency, Histogram
+from optcomp.statistics.count_tables import CDF, Contingency, Histogram
 from optcomp.statistics.domains import Categories, Domain, Integers, Numbers, Reals
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question

@@ -18,10 +18,10 @@ import ibis.expr.types as ir
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Number, exact, whole
 from optcomp.statistics.domains import Integers, Numbers
+from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.statistic import Amounts, Part, Statistic
 from optcomp.statistics.statistic import Integers as Whole
 from optcomp.statistics.table import Declared, Table
-from optcomp.statistics.together import Noises
 
 _CANDIDATES = 1000
 _MOST_CANDIDATES = 100_000

@@ -17,9 +17,9 @@ from optcomp.guarantees import ZCDP, ApproxDP, Exponential, PureDP
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.statistics.accuracy import Noise, checked_confidence, noise_reach
+from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.statistic import Mechanism, Part, Statistic
 from optcomp.statistics.table import Declared
-from optcomp.statistics.together import Noises
 from optcomp.theorems.fz21 import largest_rho
 
 LEAST_SCALE, MOST_SCALE = 1e-3, 1e15

@@ -9,9 +9,9 @@ from typing import Any
 import ibis.expr.types as ir
 
 from optcomp.statistics.domains import Numbers, power_of_two
+from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.statistic import Amounts, Integers, Interval, Part, Statistic, first_row, scalar
 from optcomp.statistics.table import Declared, Table
-from optcomp.statistics.together import Noises
 
 _QUARTER, _FIFTH = Fraction(1, 4), Fraction(1, 5)
 _MOST_SQUARED = 2**15

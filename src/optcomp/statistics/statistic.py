@@ -15,8 +15,8 @@ from typing import Any, Literal
 import ibis.expr.types as ir
 
 from optcomp.errors import InvalidInput
+from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.table import Declared, Table
-from optcomp.statistics.together import Noises
 
 Mechanism = Literal["laplace", "gaussian", "exponential"]
 Integers = tuple[int, ...]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Exact, float_above, text_of, whole
-from optcomp.theorems.parts import Parts
-
-if TYPE_CHECKING:
-    from optcomp.theorems.mixture import Mixture
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
+from optcomp.numerics.exact import Exact, float_above, ratio, text_of, whole
+from optcomp.theorems.certificates import certificate, finite
 
 Quantity = Literal["epsilon", "delta"]
 _SHORT = 24
@@ -84,10 +81,10 @@ class Bound:
         view: dict[str, object] = {
             "quantity": self.quantity,
             "given": repr(self.given) if isinstance(self.given, float) else ratio(self.given),
-            "epsilon": _finite(self.epsilon),
-            "delta": _finite(self.delta),
-            "lower": _finite(self.lower),
-            "upper": _finite(self.upper),
+            "epsilon": finite(self.epsilon),
+            "delta": finite(self.delta),
+            "lower": finite(self.lower),
+            "upper": finite(self.upper),
             "theorem": self.theorem,
             "method": self.method,
             "count": self.count,
@@ -143,82 +140,11 @@ def upper_bound(
     )
 
 
-MOST_INLINE = 1000
-"""A certificate lists up to this many groups; of more it holds a digest, and more different μ it refuses."""
-
-
-def certificate(bound: Bound) -> dict[str, object]:
-    """What is claimed, about which mechanisms, and by which choices; of version 2 if there is Gaussian noise."""
-    known = bound.parts
-    if known is None:
-        raise InvalidInput("bound", bound, "knows nothing of its mechanisms; take the answer of compose")
-    parts, gaussians = (known, []) if isinstance(known, Parts) else (known.pairs, _gaussians(bound, known))
-    groups = parts.groups
-    document: dict[str, object] = {
-        "format": "optcomp-certificate",
-        "version": 2 if gaussians else 1,
-        "quantity": bound.quantity,
-        "given": ratio(Fraction(bound.given)),
-        "lower": _finite(bound.lower),
-        "upper": _finite(bound.upper),
-        "theorem": bound.theorem,
-        "method": bound.method,
-        "count": bound.count,
-        "mechanisms": [[plain(eps), plain(delta), copies] for eps, delta, copies in groups]
-        if len(groups) <= MOST_INLINE
-        else {"digest": digest(parts), "groups": len(groups)},
-        "parameters": dict(bound.choices),
-    }
-    if gaussians:
-        document["gaussians"] = gaussians
-    if bound.enclosure is not None:
-        document["enclosure"] = [ratio(end) for end in bound.enclosure]
-    return document
-
-
-def _gaussians(bound: Bound, mixture: Mixture) -> list[list[object]]:
-    """[μ, copies] for each different μ, the largest first, if there is nothing else beyond pairs."""
-    if mixture.notions or len(mixture.gaussian) < len(mixture.mechanisms):
-        raise InvalidInput(
-            "bound", bound, "is about more than (ε, δ) pairs and Gaussian noise, and certificates cover only those"
-        )
-    counts: dict[Exact, int] = {}
-    for mu, copies in mixture.gaussian:
-        counts[mu] = counts.get(mu, 0) + copies
-    if len(counts) > MOST_INLINE:
-        reason = f"has Gaussian noise of {len(counts)} different μ, and a certificate lists at most {MOST_INLINE}"
-        raise InvalidInput("bound", bound, reason)
-    ordered = sorted(counts.items(), reverse=True)
-    return [[mu if isinstance(mu, float) else ratio(mu), copies] for mu, copies in ordered]
-
-
-def digest(parts: Parts) -> str:
-    """SHA-256 of the groups in their order, a line for each: ε, δ (as fractions) and the count."""
-    groups = ((Fraction(eps), Fraction(delta), copies) for eps, delta, copies in parts.groups)
-    lines = "".join(f"{ratio(eps)} {ratio(delta)} {copies}\n" for eps, delta, copies in groups)
-    return "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
-
-
-def ratio(value: Fraction) -> str:
-    """A fraction of any length: Python refuses to print integers of many thousand digits, Decimal does not."""
-    whole_parts = [str(Decimal(part)) for part in (value.numerator, value.denominator)]
-    return whole_parts[0] if value.denominator == 1 else "/".join(whole_parts)
-
-
 def _named(value: Exact) -> str:
     """As `repr`, for a number of any length."""
     if isinstance(value, float):
         return repr(value)
     return f"Fraction({Decimal(value.numerator)}, {Decimal(value.denominator)})"
-
-
-def plain(value: Exact) -> float | str:
-    """A JSON number for a float, a string for any other fraction."""
-    return value if isinstance(value, float) else ratio(value)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _decimal(value: Fraction, digits: int, rounding: str) -> str:

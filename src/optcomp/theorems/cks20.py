@@ -14,12 +14,12 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.mixture import Laws, Mixture
 from optcomp.numerics.balls import ball, float_down, precision, told_up
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.mixture import Laws, Mixture
 from optcomp.theorems.mv18_1_5 import LEAK
 
 ID, METHOD = "CKS20", "Rényi"

@@ -17,13 +17,13 @@ from functools import cached_property
 from flint import arb, fmpz
 
 from optcomp.guarantees.subsampled import PoissonSubsampled
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.mixture import Mixture
 from optcomp.numerics.balls import ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, certified_root
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.opt import goal_for
 
 _BITS = 192

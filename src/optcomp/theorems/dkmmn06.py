@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from optcomp.instances.moments import delta_sum, epsilon_sum, total_delta, within
+from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
-from optcomp.theorems.moments import delta_sum, epsilon_sum, total_delta, within
-from optcomp.theorems.parts import Parts
 
 ID, METHOD = "DKMMN06", "basic"
 

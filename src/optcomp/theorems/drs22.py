@@ -9,13 +9,13 @@ import math
 
 from flint import arb
 
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.mixture import Mixture
 from optcomp.numerics.balls import ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.gaussian import normal_excess
 from optcomp.numerics.roots import Side, side_of, told_root
 from optcomp.theorems.bound import Bound, Quantity
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.mv18_1_5 import LEAK, UNDECIDED
 
 ID, METHOD = "DRS22", "closed form"

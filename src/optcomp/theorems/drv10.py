@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flint import arb
 
+from optcomp.instances.moments import BITS
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound
-from optcomp.theorems.moments import BITS
-from optcomp.theorems.parts import Parts
 from optcomp.theorems.tail import split_delta, split_epsilon
 
 ID, METHOD = "DRV10", "advanced"

@@ -20,12 +20,12 @@ import numpy as np
 from flint import arb
 
 from optcomp.guarantees.notions import ZCDP
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import cks20
-from optcomp.theorems.mixture import Mixture
-from optcomp.theorems.parts import Parts
 
 ID = "FZ21"
 _BITS = 192

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound
-from optcomp.theorems.parts import Parts
 from optcomp.theorems.register import theorem
 
 ID = mv18_1_5.ID_EQUAL

@@ -11,12 +11,12 @@ import math
 
 from flint import arb
 
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.moments import BITS, at_most_one, epsilon_sum, mean_loss, squares, within
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, precision, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import BITS, at_most_one, epsilon_sum, mean_loss, squares, within
-from optcomp.theorems.parts import Parts
 from optcomp.theorems.tail import tail_delta, tail_epsilon
 
 METHOD = "kov"

@@ -16,6 +16,9 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import NotAffordable
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.moments import delta_sum, epsilon_sum, total_epsilon, within
+from optcomp.instances.parts import Parts
 from optcomp.numerics.ball_halves import BallHalves
 from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.binomial import equal_excess, equal_root
@@ -27,9 +30,6 @@ from optcomp.numerics.lines import enumerated_excess, enumerated_root, root_abov
 from optcomp.numerics.saddle import excess_root_guess, log_excess_guess
 from optcomp.numerics.sums import ball_sum, log_odds_sum
 from optcomp.theorems.bound import Bound, Quantity
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import delta_sum, epsilon_sum, total_epsilon, within
-from optcomp.theorems.parts import Parts
 
 ID, ID_EQUAL = "MV18-1.5", "KOV15-3.3"
 BITS = 80

@@ -18,6 +18,9 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import InvalidInput, NotAffordable
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.moments import epsilon_sum
+from optcomp.instances.parts import Floats, Parts
 from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, exact
@@ -26,9 +29,6 @@ from optcomp.numerics.lattice import common_unit, finest_unit, table_cost
 from optcomp.numerics.lines import enumerated_excess, root_above_floor
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound, Quantity
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.moments import epsilon_sum
-from optcomp.theorems.parts import Floats, Parts
 
 __all__ = [
     "DEFAULT_ETA",

@@ -15,6 +15,9 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import NotAffordable
+from optcomp.instances.coins import coins_of
+from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor, CoinSource
 from optcomp.numerics.contour.bracket import Bracket, Target, excess_at, excess_root
@@ -22,8 +25,6 @@ from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.exact import Exact, decimal_down, decimal_up
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound, Quantity
-from optcomp.theorems.leaks import target, with_leaks
-from optcomp.theorems.parts import Parts
 
 ID = "OPT"
 METHOD = "contour"
@@ -120,17 +121,6 @@ def goal_for(t: arb) -> Target:
             (float_down(log_t), float_up(log_t)),
             (float_down(log_rest), float_up(log_rest)) if log_rest.is_finite() else (-math.inf, -math.inf),
         )
-
-
-def coins_of(parts: Parts, direction: int) -> Coins:
-    """The coins as floats, smallest first; those that are not floats rounded in a direction."""
-    x, m = (column[::-1] for column in parts.sizes)
-    if not parts.exact_sizes:
-        x = np.nextafter(x, math.inf if direction > 0 else 0.0)
-        m = np.where(m < 2.0**53, m, np.nextafter(m, math.inf if direction > 0 else 0.0))
-        x, first = np.unique(x, return_index=True)
-        m = np.add.reduceat(m, first)
-    return Coins(np.ascontiguousarray(x), np.ascontiguousarray(m))
 
 
 def epsilon_bound(parts: Parts, delta: Exact, found: Bracket) -> Bound:

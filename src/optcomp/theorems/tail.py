@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from flint import arb
 
+from optcomp.instances.moments import BITS, at_most_one, squares, total_delta
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, precision, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
-from optcomp.theorems.moments import BITS, at_most_one, squares, total_delta
-from optcomp.theorems.parts import Parts
 
 
 def tail_epsilon(drift: arb, spread: arb, slip: arb) -> arb:

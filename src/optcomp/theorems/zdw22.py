@@ -16,6 +16,8 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
+from optcomp.instances.leaks import leak, target, with_leaks
+from optcomp.instances.mixture import Laws, Mixture
 from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
@@ -25,8 +27,6 @@ from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, side_of, told_root
 from optcomp.theorems.bound import Bound, Quantity
 from optcomp.theorems.curves import ClosedForms
-from optcomp.theorems.leaks import leak, target, with_leaks
-from optcomp.theorems.mixture import Laws, Mixture
 from optcomp.theorems.mv18_1_5 import LEAK
 from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
 

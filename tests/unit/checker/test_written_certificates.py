@@ -13,7 +13,7 @@ import optcomp as oc
 from optcomp.checker import check, digest
 from optcomp.checker.document import MOST_INLINE
 from optcomp.composition.reading import read_parts
-from optcomp.theorems import bound as written
+from optcomp.theorems import certificates as written
 from tests.unit.checker.certificates import Document
 
 PARTS: dict[str, Mapping[object, int]] = {

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import optcomp as oc
 from optcomp.cli.failures import one_line
 from optcomp.cli.main import app
-from optcomp.cli.wording import explained, with_given
+from optcomp.cli.writing.wording import explained, with_given
 
 _SHAPE = "write ε or ε,δ, then xN for N of them, as in 0.1x50 or 0.2,1e-9x50"
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"

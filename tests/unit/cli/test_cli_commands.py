@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.digits import decimal_ends, excess, published, saving, shown_down, shown_up
 from optcomp.cli.main import app
 from optcomp.cli.options import complete_format, complete_method, complete_theorem
-from optcomp.cli.question import Question
+from optcomp.cli.target import Question
+from optcomp.cli.writing.digits import decimal_ends, excess, published, saving, shown_down, shown_up
 
 
 def printed(command: str, text: str | None = None) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from optcomp.cli import figures
+from optcomp.cli.figures import command as figures
+from optcomp.cli.figures.drawings import PICTURES
 from optcomp.cli.main import app
-from optcomp.cli.pictures import PICTURES
-from optcomp.composition.counts import WAYS, CountNoise, Way, compare_counts, count_noise
 from optcomp.proofs import figures as data
+from optcomp.proofs.count_noise import WAYS, CountNoise, Way, compare_counts, count_noise
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = DOCS / "losses-and-curves.md"

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optcomp as oc
-from optcomp.cli.files import entries_from
-from optcomp.cli.formats import Format, entries_of, sniff
-from optcomp.cli.items import entry_of
-from optcomp.cli.mechanisms import tally
+from optcomp.cli.reading.entries import tally
+from optcomp.cli.reading.files import entries_from
+from optcomp.cli.reading.formats import Format, entries_of, sniff
+from optcomp.cli.reading.items import entry_of
 from optcomp.composition.reading import read_parts
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

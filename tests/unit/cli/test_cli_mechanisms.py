@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.expressions import Argument, Call, Malformed, parse
-from optcomp.cli.formats import Format, entries_of
-from optcomp.cli.items import entry_of
-from optcomp.cli.kinds import KINDS, make, number, written
 from optcomp.cli.main import app
-from optcomp.cli.mechanisms import Counts, tally
+from optcomp.cli.reading.entries import Counts, tally
+from optcomp.cli.reading.expressions import Argument, Call, Malformed, parse
+from optcomp.cli.reading.formats import Format, entries_of
+from optcomp.cli.reading.items import entry_of
+from optcomp.cli.reading.mechanism_syntax import KINDS, make, number, written
 from optcomp.guarantees import Mechanism, Notion
 
 SAMPLED = oc.PoissonSubsampled(oc.Gaussian("1"), "0.01")

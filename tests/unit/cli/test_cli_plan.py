@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from optcomp.cli.main import app
-from optcomp.cli.plan import plan_app
+from optcomp.cli.plan.command import plan_app
 from optcomp.planner import make_plan, read
 from optcomp.planner.edits import put
 from optcomp.planner.schema import schema

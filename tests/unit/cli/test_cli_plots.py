@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import optcomp as oc
+from optcomp.cli.compose.growth_plot import affordable_points, growing
 from optcomp.cli.main import app
-from optcomp.cli.mechanisms import Counts
-from optcomp.cli.plots import affordable_points, growing
+from optcomp.cli.reading.entries import Counts
 
 
 def test_png_is_not_blank(tmp_path: Path) -> None:

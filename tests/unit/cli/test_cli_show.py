@@ -16,12 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.curves import DELTAS, EPSILONS
 from optcomp.cli.main import app
-from optcomp.cli.mechanisms import Counts
-from optcomp.cli.panels import affordable_points
-from optcomp.cli.portraits import Portrait
-from optcomp.cli.spread import histogram, spread
+from optcomp.cli.reading.entries import Counts
+from optcomp.cli.show.loss_histogram import histogram, spread
+from optcomp.cli.show.mechanism_facts import Portrait
+from optcomp.cli.show.panels import affordable_points
+from optcomp.cli.show.privacy_curve import DELTAS, EPSILONS
 
 BLUE, ORANGE, BLACK = (0, 114, 178), (213, 94, 0), (0, 0, 0)
 

@@ -115,7 +115,7 @@ def test_no_function() -> None:
 
 def test_the_finest_tolerance_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between neighbouring floats there is nothing left to look for."""
-    search = importlib.import_module("optcomp.composition.calibrate")._Search
+    search = importlib.import_module("optcomp.composition.calibration")._Search
     halve, rounds = search._between, 0
 
     def counted(self: object, good: float, bad: float) -> float:

@@ -11,7 +11,7 @@ import pytest
 from flint import acb, arb
 
 import optcomp as oc
-from optcomp.composition.convert import path
+from optcomp.composition.conversion import path
 from optcomp.guarantees.mechanism import Mechanism
 from optcomp.theorems.conversions import STEPS
 from tests.oracles.losses import (

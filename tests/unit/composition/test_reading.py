@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from optcomp import ApproxDP, Composer, InvalidGuarantee, InvalidInput, PureDP, compare, compose
 from optcomp.composition.columns import plain_columns, plain_counts
 from optcomp.composition.reading import MOST_COPIES, read_item, read_parts
-from optcomp.theorems.parts import Parts
+from optcomp.instances.parts import Parts
 
 eps_values = st.one_of(st.sampled_from([0.0, -0.0, 0.1, 0.25, 1e-100, 1e12]), st.floats(1e-100, 1e12))
 delta_values = st.one_of(st.sampled_from([0.0, -0.0, 1e-9, 5e-324]), st.floats(0, 1, exclude_max=True))

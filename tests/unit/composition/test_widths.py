@@ -10,8 +10,8 @@ import optcomp as oc
 from optcomp.composition import mixed
 from optcomp.composition.reading import Item, read_any
 from optcomp.composition.widths import BY_RENYI, DEFAULT_WIDTH, WIDE, is_narrow, with_width_note
+from optcomp.instances.mixture import Mixture
 from optcomp.theorems.bound import Bound, Quantity
-from optcomp.theorems.mixture import Mixture
 from optcomp.theorems.opt import CAPPED, Effort
 
 

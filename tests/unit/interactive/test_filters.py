@@ -28,8 +28,8 @@ from optcomp.interactive.filters import (
     ZCDPFilter,
     restore,
 )
+from optcomp.interactive.filters.caps import root_down
 from optcomp.interactive.filters.cost import MOST_BITS, bounded_up, short_down, short_up
-from optcomp.interactive.filters.kinds import root_down
 
 MAKERS: dict[str, Any] = {
     "sum": lambda: SumFilter("1", "1e-6"),

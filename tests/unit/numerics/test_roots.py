@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optcomp.composition.reading import read_parts
+from optcomp.instances.coins import coins_of
 from optcomp.numerics import lines, roots
 from optcomp.numerics.ball_halves import BallHalves
 from optcomp.numerics.contour import bracket
 from optcomp.numerics.contour.anchor import CoinSource
 from optcomp.numerics.lines import Enumeration
 from optcomp.numerics.roots import Side
-from optcomp.theorems.opt import coins_of
 from tests.oracles.halves import Halves
 from tests.oracles.truth import Truth, rational_ends, working
 

@@ -35,9 +35,9 @@ from optcomp.statistics import (
 )
 from optcomp.statistics.accuracy import Noise
 from optcomp.statistics.domains import Numbers
+from optcomp.statistics.joint_noise import Noises, laplace_sum_reach, together
 from optcomp.statistics.scalars import FOR_SQUARE
 from optcomp.statistics.statistic import Mechanism
-from optcomp.statistics.together import Noises, laplace_sum_reach, together
 from tests.oracles.released import Law, Rows, least_error, mean_off, variance_off
 from tests.oracles.truth import real, working
 from tests.unit.statistics.people import Changing

@@ -17,10 +17,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from optcomp.interactive.release import prepare, table_of
 from optcomp.planner import make_plan, read
-from optcomp.planner.facts import facts
 from optcomp.planner.plan import Line, Plan
+from optcomp.release.facts import facts
+from optcomp.release.released import prepare, table_of
 from optcomp.statistics import Table
 from tests.oracles.released import binomial_tail
 from tests.plans import Plain, every_kind

@@ -28,8 +28,8 @@ from optcomp.statistics import (
     Variance,
 )
 from optcomp.statistics.accuracy import Noise
+from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.table import Declared
-from optcomp.statistics.together import Noises
 
 LOW, HIGH = -2, 6  # the middle is 2, which is a multiple of the unit
 TABLE = Declared({"x": Integers(LOW, HIGH), "y": Reals(LOW, HIGH, unit="1/2")})

@@ -9,7 +9,7 @@ import pytest
 
 from optcomp.statistics import Declared, Integers, Mean, Reals
 from optcomp.statistics.accuracy import Noise
-from optcomp.statistics.together import Noises, together
+from optcomp.statistics.joint_noise import Noises, together
 from tests.oracles.released import Law
 
 COLUMNS = {"digit": Integers(0, 9), "odd": Integers(-3, 40), "x": Reals(0, 2, "0.25")}

@@ -8,8 +8,8 @@ import pytest
 
 import optcomp as oc
 from optcomp.composition.reading import Item, read_any
+from optcomp.instances.mixture import Mixture
 from optcomp.theorems.curves import ClosedForms
-from optcomp.theorems.mixture import Mixture
 from tests.oracles.losses import (
     Beside,
     Sum,

@@ -5,11 +5,15 @@ outcome.state        # the filter that comes next, if the outcome is Admitted
 outcome.reason       # one sentence with numbers, if it is Refused
 """
 
+from optcomp.interactive.filters.adaptive import AdaptiveFilter
 from optcomp.interactive.filters.admission import Admitted, Filter, Refused, Remaining, Total
+from optcomp.interactive.filters.best import BestFilter
 from optcomp.interactive.filters.cost import Cost
 from optcomp.interactive.filters.documents import restore
-from optcomp.interactive.filters.kinds import AdaptiveFilter, BestFilter, RenyiFilter, SumFilter, ZCDPFilter
+from optcomp.interactive.filters.renyi import RenyiFilter
 from optcomp.interactive.filters.requests import Request
+from optcomp.interactive.filters.sums import SumFilter
+from optcomp.interactive.filters.zcdp import ZCDPFilter
 
 __all__ = [
     "AdaptiveFilter",

@@ -12,9 +12,13 @@ from fractions import Fraction
 
 from optcomp.checker import from_json
 from optcomp.errors import InvalidInput
+from optcomp.interactive.filters.adaptive import AdaptiveFilter
 from optcomp.interactive.filters.admission import Filter
+from optcomp.interactive.filters.best import BestFilter
 from optcomp.interactive.filters.cost import Cost
-from optcomp.interactive.filters.kinds import AdaptiveFilter, BestFilter, RenyiFilter, SumFilter, ZCDPFilter
+from optcomp.interactive.filters.renyi import RenyiFilter
+from optcomp.interactive.filters.sums import SumFilter
+from optcomp.interactive.filters.zcdp import ZCDPFilter
 
 _SHOWN = 60
 _MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {

@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from optcomp.composition.convert import convert
+from optcomp.composition.conversion import convert
 from optcomp.composition.reading import Item, read_item
 from optcomp.errors import InvalidInput, shown
 from optcomp.guarantees.approximate import ApproxDP, PureDP

@@ -1,0 +1,76 @@
+"""Which theorems a comparison leaves out, and why; and how people spell their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import optcomp as oc
+from optcomp.cli.reading.entries import Counts
+from optcomp.cli.target import Question
+from optcomp.composition.reading import read_any
+from optcomp.instances.mixture import Mixture
+from optcomp.instances.parts import Parts
+from optcomp.theorems import mv18_1_7
+
+_SAME = {"KOV15-3.4": "KOV15-3.5", "KOV15-3.3": "MV18-1.5", "OPT": "MV18-1.5"}
+"""Theorems that say the same as another: about equal parameters only, or as an enclosure."""
+
+_ABOUT_PAIRS = ("DKMMN06", "DRV10", "Smith25-1.1", "KOV15-3.5", "MV18-1.5", "MV18-1.7")
+_ABOUT_ALL = ("CKS20",)
+_ABOUT_LOSSES = ("ZDW22", "DRS22")
+"""Theorems that a comparison may show: about (ε, δ), about Rényi divergences, and about losses."""
+
+
+def omitted(counts: Counts, question: Question, bounds: Sequence[oc.Bound]) -> list[dict[str, str]]:
+    """The theorems without an answer, each with the reason."""
+    shown = {_general(bound.theorem) for bound in bounds}
+    read = read_any(counts)
+    losses = _ABOUT_LOSSES if isinstance(read, Mixture) else ()
+    return [
+        {"theorem": name, "reason": _reason(oc.theorem(name), question, read)}
+        for name in (*_ABOUT_PAIRS, *losses, *_ABOUT_ALL)
+        if name not in shown
+    ]
+
+
+def _general(id: str) -> str:
+    return _SAME.get(id, id)
+
+
+def _reason(record: oc.Theorem, question: Question, read: Parts | Mixture) -> str:
+    if question.parameters == "adaptive" and record.parameters == "fixed":
+        return "needs ε, δ fixed in advance"
+    if isinstance(read, Mixture):
+        return _mixed_reason(record, read)
+    if record.equal_parts and not read.all_equal:
+        return "needs equal ε, δ"
+    if record.optimal:
+        return "too large for an exact answer"
+    if record.id == mv18_1_7.ID and not mv18_1_7.quick(read):
+        return "too large for a quick comparison"
+    return "adds nothing to what is shown"
+
+
+def _mixed_reason(record: oc.Theorem, mixture: Mixture) -> str:
+    if record.id == "DRS22":
+        return "needs Gaussian mechanisms only"
+    if record.id == "ZDW22" and mixture.notions:
+        return "needs the privacy loss of every mechanism"
+    if record.id.startswith("MV18"):
+        return "needs (ε, δ) pairs only"
+    pairs = mixture.as_pairs()
+    if record.id in _ABOUT_PAIRS and pairs is None:
+        return "needs an (ε, δ) of every mechanism"
+    if record.equal_parts and pairs is not None and not pairs.all_equal:
+        return "needs equal ε, δ"
+    return "adds nothing to what is shown"
+
+
+def spelled(id: str) -> str:
+    """The id or alias that differs from this at most in case; the text itself where there is none."""
+    return next((name for name in _names() if name.casefold() == id.strip().casefold()), id)
+
+
+def _names() -> Iterator[str]:
+    for record in oc.known_theorems():
+        yield from (record.id, *record.aliases)

@@ -1,0 +1,1 @@
+"""The commands `plan`, `plan check`, `plan release`, `plan schema`."""

@@ -1,0 +1,383 @@
+"""The commands `plan FILE`, `plan check`, `plan release`, `plan schema`: accuracy and a look, then one release."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import optcomp as oc
+from optcomp.cli import options
+from optcomp.cli.failures import OneLineGroup, PlainCommand, Refused
+from optcomp.cli.progress import working
+from optcomp.cli.reading.files import text_of
+from optcomp.cli.writing.printing import print_json, say
+
+_HELP = """Choose statistics, see how accurate they will be, split a privacy budget optimally, and release.
+
+`optcomp plan FILE` is short for `optcomp plan show FILE`.
+
+optcomp plan plan.yaml
+
+optcomp plan check plan.yaml --data table.parquet
+
+optcomp plan release plan.yaml --data table.parquet
+"""
+
+
+class PlanGroup(OneLineGroup):
+    """A group whose first word is a file unless it is a command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name of the command in front of a file."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            _check_word(args[0], list(self.commands))
+            args = ["show", *args]
+        return super().parse_args(ctx, _with_files(args))
+
+
+_REPORTS = {"--html": ".html", "--pdf-ready": ".print.html"}
+_BESIDE = "(beside FILE)"
+_PLANS = (".yaml", ".yml", ".json")
+ADVICE = 1
+"""The exit code of `plan check` if something may be wrong."""
+
+
+def _with_files(args: list[str]) -> list[str]:
+    """An option for a report without a file of its own, put beside the plan."""
+    found = list[str]()
+    for word, following in zip_longest(args, args[1:], fillvalue="-"):
+        found.append(word)
+        if word in _REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
+            found.append(_BESIDE)
+    return found
+
+
+def _check_word(word: str, commands: list[str]) -> None:
+    """A misspelled command is not a file."""
+    close = difflib.get_close_matches(word, commands)
+    if close and not Path(word).exists():
+        raise Refused(f"No such command or file {word!r}. Did you mean {close[0]!r}?")
+
+
+plan_app = typer.Typer(
+    name="plan", cls=PlanGroup, rich_markup_mode="rich", help=_HELP, subcommand_metavar="FILE | COMMAND [ARGS]..."
+)
+
+
+@plan_app.callback(invoke_without_command=True)
+def _start(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+_File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="The plan: YAML, or JSON if it is named so; - is standard input.", show_default=False
+    ),
+]
+_Committed = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The plan: YAML, or JSON if it is named so.", show_default=False)
+]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Change an entry: mean_age.error=0.5, mean_age.weight=3, budget.epsilon=2, confidence=0.99. "
+        "May be repeated, as may the next four.",
+        show_default=False,
+    ),
+]
+_Hold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hold",
+        metavar="NAME",
+        help="A statistic keeps the error that the plan in the file gives it.",
+        show_default=False,
+    ),
+]
+_Free = Annotated[
+    list[str] | None,
+    typer.Option("--free", metavar="NAME", help="A statistic is no longer held.", show_default=False),
+]
+_Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="NAME", help="Leave a statistic out.", show_default=False)
+]
+_Add = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--add", metavar="ENTRY", help="One more statistic, such as 'ages: {histogram: age}'.", show_default=False
+    ),
+]
+_Save = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the plan with these changes, without comments: YAML, or JSON if it is named so.",
+        show_default=False,
+    ),
+]
+_Html = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        metavar="[FILE]",
+        help="Write a report, one page with its pictures inside; by default beside the plan.",
+        show_default=False,
+    ),
+]
+_Paper = Annotated[
+    Path | None,
+    typer.Option(
+        "--pdf-ready",
+        metavar="[FILE]",
+        help="The same laid out for A4: print it to PDF from a browser.",
+        show_default=False,
+    ),
+]
+_Data = Annotated[Path, typer.Option(metavar="FILE", help="The table: CSV, TSV or Parquet.", show_default=False)]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where the release is kept; by default FILE.release.json next to the plan.",
+        show_default=False,
+    ),
+]
+
+
+@plan_app.command(cls=PlainCommand)
+def show(
+    file: _File,
+    sets: _Set = None,
+    holds: _Hold = None,
+    frees: _Free = None,
+    drops: _Drop = None,
+    adds: _Add = None,
+    save: _Save = None,
+    html: _Html = None,
+    paper: _Paper = None,
+    as_json: options.PlainJson = False,
+) -> None:
+    """How accurate each statistic of a plan will be, and what all of them cost together; no data are touched.
+
+    optcomp plan plan.yaml
+
+    optcomp plan plan.yaml --set mean_age.error=0.5 --hold regions --save plan2.yaml
+
+    optcomp plan plan.yaml --add 'ages: {histogram: age}' --drop rows --json
+
+    optcomp plan plan.yaml --html report.html
+
+    optcomp plan plan.yaml --html
+    """
+    from optcomp.planner import make_plan, read
+    from optcomp.planner.edits import Edits, edited
+    from optcomp.planner.source import dumped
+    from optcomp.release.facts import facts, growth
+
+    name = "standard input" if file == "-" else file
+    beside = Path("plan" if file == "-" else file)
+    html, paper = _placed(html, beside, "--html"), _placed(paper, beside, "--pdf-ready")
+    given = {"--save": save, "--html": html, "--pdf-ready": paper}
+    for option, target in given.items():
+        check_target(target, option)
+    _check_apart({"FILE": None if file == "-" or save == beside else beside, **given})
+    changes = Edits(*(tuple(each or ()) for each in (sets, holds, frees, drops, adds)))
+    with about(name), working("planning"):
+        source = _source(file, name)
+        if changes or save is not None:
+            with options_named(_EDITS):
+                source = edited(source, changes)
+        plan = make_plan(read(source))
+        shown = facts(plan)
+        grown = growth(plan) if html is not None or paper is not None else []
+    if save is not None:
+        _write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
+    _write_reports(shown, grown, None, html, paper)
+    if as_json:
+        print_json(shown)
+        return
+    from optcomp.cli.plan.tables import show_plan
+
+    show_plan(shown)
+    if save is not None:
+        say(f"The changed plan is in {save}, without comments")
+    _say_reports(html, paper)
+
+
+@plan_app.command(cls=PlainCommand)
+def check(file: _Committed, data: _Data, as_json: options.PlainJson = False) -> None:
+    """Count what a release would find in the data, before anything is spent: for whoever holds the data.
+
+    The numbers are exact and not private: do not publish them. Nothing is written, and no budget is spent.
+
+    Exit code 0 if nothing looks wrong, 1 if there is advice.
+
+    optcomp plan check plan.yaml --data table.csv
+
+    optcomp plan check plan.yaml --data table.parquet --json
+    """
+    from optcomp.cli.plan.check import show_check
+    from optcomp.planner import read
+    from optcomp.release.preflight import preflight
+
+    with about(str(file)), options_named({"source": "data"}), working("counting"):
+        found = preflight(read(_source(str(file), str(file))), data)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        show_check(found)
+    if found.advice:
+        raise typer.Exit(ADVICE)
+
+
+@plan_app.command(cls=PlainCommand)
+def release(
+    file: _Committed,
+    data: _Data,
+    out: _Out = None,
+    html: _Html = None,
+    paper: _Paper = None,
+    as_json: options.PlainJson = False,
+) -> None:
+    """Ask all questions of a plan at once, with noise, and write the results; the budget is spent.
+
+    The same plan and data again give the stored release, and spend nothing.
+
+    The release may be published. Keep FILE.release.private.json, next to it, private with the data.
+
+    optcomp plan release plan.yaml --data table.parquet
+
+    optcomp plan release plan.yaml --data table.csv --out published.json --html report.html
+
+    optcomp verify plan.release.json
+    """
+    from optcomp.cli.plan.tables import show_release
+    from optcomp.planner import read
+    from optcomp.release.released import release_plan
+    from optcomp.release.store import Store
+
+    target = out if out is not None else file.with_name(f"{file.stem}.release.json")
+    html, paper = _placed(html, target, "--html"), _placed(paper, target, "--pdf-ready")
+    given = {"--out": target, "--html": html, "--pdf-ready": paper}
+    for option, path in given.items():
+        check_target(path, option)
+    _check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
+    with about(str(file)), options_named({"source": "data"}), working("releasing", follow=False) as tell:
+        view, fresh = release_plan(read(_source(str(file), str(file))), data, target, tell)
+    _write_reports(view["facts"], view["growth"], view, html, paper)
+    if as_json:
+        print_json(view)
+        return
+    show_release(view, fresh)
+    kept = Store(target).private.name
+    say(f"The release is in {target} and may be published; keep {kept} private, with the data")
+    _say_reports(html, paper)
+
+
+@plan_app.command(cls=PlainCommand)
+def schema() -> None:
+    """The JSON Schema of plans: every entry with its meaning, for editors that complete and check.
+
+    optcomp plan schema > plan-schema.json
+    """
+    from optcomp.planner.schema import schema as made
+
+    print_json(made())
+
+
+_EDITS = {name: name for name in ("set", "hold", "free", "drop", "add")}
+
+
+@contextmanager
+def options_named(names: Mapping[str, str]) -> Iterator[None]:
+    """Errors about these arguments are about options of these names."""
+    try:
+        yield
+    except oc.InvalidInput as error:
+        if error.argument in names:
+            raise Refused(str(error).replace(error.argument, f"--{names[error.argument]}", 1)) from None
+        raise
+
+
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Errors about a plan name its file, and its entries are not taken for options."""
+    from optcomp.release.store import NotReleased
+
+    try:
+        yield
+    except (oc.MechanismFailed, NotReleased):
+        raise
+    except oc.InvalidInput as error:
+        own = error.argument == name or error.argument.startswith(f"{name}, line ")
+        raise Refused(str(error) if own else f"{name}: {error}") from None
+    except oc.OptcompError as error:
+        raise Refused(f"{name}: {error}") from None
+
+
+def _source(file: str, name: str) -> Any:
+    from optcomp.planner.source import MOST_BYTES, parsed
+
+    if file != "-" and Path(file).is_file() and Path(file).stat().st_size > MOST_BYTES:
+        raise Refused(f"{name}: must have at most {MOST_BYTES} bytes")
+    return parsed(text_of(file, name), name, as_json=file.lower().endswith(".json"))
+
+
+def _placed(report: Path | None, beside: Path, option: str) -> Path | None:
+    """Where a report goes: as told, or beside another file and named after it."""
+    return beside.with_suffix(_REPORTS[option]) if report == Path(_BESIDE) else report
+
+
+def check_target(path: Path | None, option: str) -> None:
+    """Refuse a file that could not be written, before the work and not after it."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise Refused(f"{option}: {str(path.parent)!r} is not a directory")
+    if path.is_dir():
+        raise Refused(f"{option}: {path}: Is a directory")
+
+
+def _check_apart(given: dict[str, Path | None]) -> None:
+    """No output may fall on another one, or on the data."""
+    seen: dict[Path, str] = {}
+    for option, path in given.items():
+        if path is None:
+            continue
+        place = path.resolve()
+        if place in seen:
+            raise Refused(f"{option}: is the same file as {seen[place]}, {path}")
+        seen[place] = option
+
+
+def _write_reports(facts: Any, growth: Any, view: Any, html: Path | None, paper: Path | None) -> None:
+    from optcomp.release.report import page
+
+    for path, option, printing in ((html, "--html", False), (paper, "--pdf-ready", True)):
+        if path is not None:
+            _write(path, page(facts, growth, view, printing=printing), option)
+
+
+def _say_reports(html: Path | None, paper: Path | None) -> None:
+    for path in (html, paper):
+        if path is not None:
+            say(f"The report is in {path}")
+
+
+def _write(path: Path, text: str, option: str) -> None:
+    from optcomp.release.store import replace_file
+
+    try:
+        replace_file(path, text)
+    except OSError as error:
+        raise Refused(f"{option}: {path}: {error.strerror or error}") from None

@@ -1,0 +1,1 @@
+"""Mechanisms as people write them, on the command line and in files."""

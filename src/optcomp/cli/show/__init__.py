@@ -1,0 +1,1 @@
+"""The command `show`: mechanisms as they are, and the privacy curve of all together."""

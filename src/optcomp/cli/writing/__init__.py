@@ -1,0 +1,1 @@
+"""What is printed: numbers, tables, lines and JSON."""

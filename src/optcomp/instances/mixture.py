@@ -1,0 +1,161 @@
+"""What the theorems beyond (ε, δ) take: pairs, mechanisms with a known loss, and Rényi bounds, grouped and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+from flint import arb, ctx
+
+from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.noise import Gaussian
+from optcomp.guarantees.notions import GaussianDP, Notion
+from optcomp.instances.coins import coins_of
+from optcomp.instances.parts import Parts
+from optcomp.numerics.balls import ball
+from optcomp.numerics.contour.coin_law import CoinLaw
+from optcomp.numerics.exact import Exact
+from optcomp.numerics.laws.gaussian import NormalLaw
+from optcomp.numerics.laws.law import Summand
+
+Laws = list[tuple[Summand, int]]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Any mechanisms, in an order that depends on nothing but themselves."""
+
+    pairs: Parts
+    mechanisms: tuple[tuple[Mechanism, int], ...] = ()
+    notions: tuple[tuple[Notion, int], ...] = ()
+
+    @classmethod
+    def of(cls, pairs: Parts, mechanisms: Mapping[Mechanism, int], notions: Mapping[Notion, int]) -> Mixture:
+        """From counts; zero counts vanish."""
+        return cls(
+            pairs,
+            tuple(sorted(((value, count) for value, count in mechanisms.items() if count), key=_place)),
+            tuple(sorted(((value, count) for value, count in notions.items() if count), key=_place)),
+        )
+
+    @cached_property
+    def count(self) -> int:
+        """How many mechanisms there are."""
+        return self.pairs.count + sum(count for _, count in self.others)
+
+    @property
+    def others(self) -> tuple[tuple[Mechanism | Notion, int], ...]:
+        """All but the pairs."""
+        return (*self.mechanisms, *self.notions)
+
+    @cached_property
+    def leaky(self) -> Parts:
+        """The pairs together with the δ of notions that hold only with probability 1 - δ."""
+        counts = {(eps, delta): copies for eps, delta, copies in self.pairs.groups}
+        for notion, copies in self.notions:
+            if notion.leak:
+                key: tuple[Exact, Exact] = (0.0, notion.leak)
+                counts[key] = counts.get(key, 0) + copies
+        return self.pairs if len(counts) == len(self.pairs.groups) else Parts.of(counts)
+
+    @property
+    def directions(self) -> range:
+        """One direction if every loss is symmetric, else two."""
+        return range(max((len(value.laws) for value, _ in self.mechanisms), default=1))
+
+    @cached_property
+    def gaussian(self) -> tuple[tuple[Exact, int], ...]:
+        """The Gaussian mechanisms: μ with counts."""
+        return tuple((value.mu, count) for value, count in self.mechanisms if isinstance(value, Gaussian | GaussianDP))
+
+    @property
+    def all_gaussian(self) -> bool:
+        """Whether there is nothing but Gaussian mechanisms and leaks."""
+        return len(self.gaussian) == len(self.mechanisms) and not self.pairs.kinds and not self.notions
+
+    def squared_mu(self) -> arb:
+        """Σμ² of the Gaussian mechanisms, summed once for each precision."""
+        known = self._squared_mu
+        if ctx.prec not in known:
+            known[ctx.prec] = sum((count * ball(mu) ** 2 for mu, count in self.gaussian), arb(0))
+        return known[ctx.prec]
+
+    @cached_property
+    def _squared_mu(self) -> dict[int, arb]:
+        return {}
+
+    def laws(self, direction: int, rounding: int) -> Laws:
+        """All losses but those of notions, in one direction; coins that are not floats rounded in a direction."""
+        laws: Laws = []
+        if self.pairs.kinds:
+            laws.append((CoinLaw(coins_of(self.pairs, rounding)), 1))
+        if self.gaussian:
+            laws.append((NormalLaw(self.squared_mu), 1))
+        for value, count in self.mechanisms:
+            if not isinstance(value, Gaussian | GaussianDP):
+                known = value.laws
+                laws.append((known[min(direction, len(known) - 1)], count))
+        return laws
+
+    def attained(self) -> Mixture:
+        """In place of every notion a mechanism that satisfies it, or nothing: what privacy may cost at least."""
+        squares = sum((Fraction(notion.gaussian) * count for notion, count in self.notions), Fraction(0))
+        return Mixture(
+            _plus(self.leaky, [(notion.response, count) for notion, count in self.notions]),
+            (*self.mechanisms, *_root(squares)),
+        )
+
+    def by_pure(self) -> Mixture | None:
+        """The ε of every notion in its place, if each has one."""
+        pures = [(notion.pure, count) for notion, count in self.notions]
+        known = [(eps, count) for eps, count in pures if eps is not None]
+        return Mixture(_plus(self.leaky, known), self.mechanisms) if len(known) == len(pures) else None
+
+    def with_block(self, eps: float, delta: float) -> Mixture:
+        """All notions together as one (ε, δ) mechanism."""
+        return Mixture(_plus(self.leaky, [(eps, 1)], delta), self.mechanisms)
+
+    def as_pairs(self) -> Parts | None:
+        """Everything by its (ε, δ), if each has one."""
+        rest = self.by_pure()
+        pures = [(value.pure, count) for value, count in self.mechanisms]
+        known = [(eps, count) for eps, count in pures if eps is not None]
+        return _plus(rest.pairs, known) if rest is not None and len(known) == len(pures) else None
+
+    def without_notions(self) -> Mixture:
+        """The rest, without the leaks of notions."""
+        return Mixture(self.pairs, self.mechanisms)
+
+
+def _root(square: Fraction) -> tuple[tuple[Mechanism, int], ...]:
+    """Gaussian DP with at most this μ²."""
+    if not square:
+        return ()
+    mu = float(square) ** 0.5
+    while Fraction(mu) ** 2 > square:
+        mu *= 1 - 2.0**-52
+    return ((GaussianDP(mu), 1),) if 1e-6 <= mu <= 1e3 else ()
+
+
+def _plus(parts: Parts, more: Iterable[tuple[Exact, int]], delta: float = 0.0) -> Parts:
+    """The parts and some more pairs of the same δ."""
+    counts = {(eps, known): copies for eps, known, copies in parts.groups}
+    for eps, copies in more:
+        if eps or delta:
+            counts[eps, delta] = counts.get((eps, delta), 0) + copies
+    return Parts.of(counts)
+
+
+def _place(item: tuple[object, int]) -> tuple[str, ...]:
+    """By name and exact parameters, so that 10 and 10.0 stand in the same place."""
+    value = item[0]
+    return type(value).__name__, *(_text(getattr(value, entry.name)) for entry in fields(cast(Any, value)))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, int | float | Fraction):
+        return str(Fraction(value))
+    return " ".join(_place((value, 0))) if is_dataclass(value) else repr(value)

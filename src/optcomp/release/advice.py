@@ -1,0 +1,158 @@
+"""What counts about a file mean for a plan: one line of advice for each thing that is probably wrong.
+
+Some clamping and some rows outside the categories are what a plan reckons with, so a share of up to 1 % is no reason
+for advice; text where numbers should be always is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
+
+FEW = Fraction(1, 100)
+"""The share of values that may be clamped, or lie in no category, without advice."""
+NEAR = Fraction(1, 10)
+"""How far a declared number of rows may be from the true one."""
+HALF = Fraction(1, 2)
+_LONG_CELL = 100
+_LONGEST = 40
+
+
+def advice(
+    file: FileCounts,
+    person: PersonCounts | None,
+    columns: Sequence[ColumnCounts],
+    conditions: Sequence[ConditionCounts],
+) -> list[str]:
+    """In the order file, people, columns, conditions."""
+    lines = [*_file(file), *(_person(person, file) if person is not None else [])]
+    if file.rows:
+        lines += [line for column in columns for line in _column(column)]
+        lines += [line for each in conditions for line in _condition(each)]
+    return lines
+
+
+def _file(file: FileCounts) -> Iterator[str]:
+    lost = sum(file.unread.values())
+    if file.not_utf8 is not None:
+        bad = file.unread.get("not UTF-8", 0)
+        yield (
+            f"the file is not UTF-8, first in line {file.not_utf8:,}: {_lines(bad)} cannot be read for that; "
+            "convert it, e.g. iconv -f latin1 -t utf8"
+        )
+        lost -= bad
+    if lost:
+        causes = {why: count for why, count in file.unread.items() if why != "not UTF-8" or file.not_utf8 is None}
+        yield f"{_lines(lost)} of the file cannot be read, and will be left out ({_causes(causes)})"
+    if file.cut:
+        yield f"{_lines(sum(file.cut.values()))} of the file will be read only in part ({_causes(file.cut)})"
+    if file.longest_cell >= _LONG_CELL:
+        yield f"one cell goes on over {file.longest_cell + 1:,} lines: is a quotation mark not closed?"
+    if not file.rows:
+        yield "the file has no rows"
+    elif file.exact_rows and file.declared_rows != file.rows:
+        yield f"data.rows: {file.declared_rows:,} are declared and {file.rows:,} were read; the release will refuse"
+    elif file.declared_rows is not None and _far(file.declared_rows, file.rows):
+        yield f"data.rows: {file.declared_rows:,} are declared and {file.rows:,} were read; is it the right file?"
+
+
+def _person(person: PersonCounts, file: FileCounts) -> Iterator[str]:
+    if person.nobody:
+        belong = "1 row belongs" if person.nobody == 1 else f"{person.nobody:,} rows belong"
+        yield f"{person.column}: {belong} to nobody, and will be left out"
+    if person.over:
+        people = "1 person has" if person.over == 1 else f"{person.over:,} people have"
+        yield (
+            f"{person.column}: {people} more than {_rows(person.allowed)}, up to {person.most:,}; "
+            f"{person.dropped:,} of {_rows(person.rows)} will be dropped"
+        )
+        kept = person.rows - person.dropped
+        if file.declared_rows is not None and _far(file.declared_rows, kept):
+            yield f"data.rows: errors are stated for {file.declared_rows:,} rows, and {kept:,} will count"
+
+
+def _column(column: ColumnCounts) -> Iterator[str]:
+    name = shortened(column.name)
+    if column.unreadable:
+        kind = f"{column.unreadable:,} of {_rows(column.rows)} hold something that is not a number"
+        yield f"{name}: {kind}{_such(column)}, and will count as missing"
+    if column.rounded:
+        yield f"{name}: {column.rounded:,} of {column.values:,} values are not whole, and will be rounded"
+    if column.kind != "categories":
+        for count, side, bound in ((column.below, "below", column.low), (column.above, "above", column.high)):
+            if count > FEW * column.values:
+                yield (
+                    f"{name}: {count:,} of {column.values:,} values lie {side} {plain(bound)} and will be clamped; "
+                    "are the bounds right?"
+                )
+    elif column.unknown > FEW * column.rows:
+        unseen = f"; never seen: {_quoted(column.unseen[:3])}" if column.unseen else ""
+        share = f"{percent(column.unknown, column.rows)} of rows are in no declared category"
+        yield f"{name}: {share}{_such(column)}{unseen}"
+    if column.missing == column.rows:
+        yield f"{name}: all cells are empty"
+    elif column.reckoned is not None and abs(column.reckoned * column.rows - column.values) > NEAR * column.values:
+        there, said = percent(column.values, column.rows), f"{100 * column.reckoned:.3g} %"
+        yield f"{name}: {there} of rows have a value, and errors are stated for {said}; is `present` right?"
+    elif column.reckoned is None and column.missing > HALF * column.rows:
+        yield f"{name}: {percent(column.missing, column.rows)} of cells are empty"
+
+
+def _condition(found: ConditionCounts) -> Iterator[str]:
+    name = shortened(found.statistic)
+    satisfy = "1 row satisfies" if found.rows == 1 else f"{found.rows:,} rows satisfy"
+    if not found.rows:
+        yield f"{name}: no row satisfies {found.where}"
+    elif found.declared is not None and (found.own or found.matters) and _far(found.declared, found.rows):
+        reckoned = "its entry rows says" if found.own else "without an entry rows the plan reckons with"
+        yield f"{name}: {satisfy} {found.where}; {reckoned} {found.declared:,}"
+    elif found.values is not None and found.reckoned is not None and _far(found.reckoned, found.values):
+        yield f"{name}: {found.values:,} of these rows have a value, and its error is stated for {found.reckoned:,}"
+
+
+def _far(declared: int, rows: int) -> bool:
+    return abs(declared - rows) > NEAR * rows
+
+
+def _such(column: ColumnCounts) -> str:
+    return f" (such as {_quoted(column.examples)})" if column.examples else ""
+
+
+def _quoted(words: tuple[str, ...]) -> str:
+    return ", ".join(repr(shortened(word)) for word in words)
+
+
+def _causes(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{why}: {count:,}" for why, count in counts.items())
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count:,} lines"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def shortened(text: str) -> str:
+    """Not endlessly long."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def plain(number: float | None) -> str:
+    """A number as people write it; nothing for none."""
+    if number is None:
+        return ""
+    return f"{number:,}" if isinstance(number, int) or abs(number) >= 2**53 else f"{number:,.12g}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share, never rounded to nothing or to all."""
+    share = 100 * part / whole if whole else 0.0
+    if 0 < share < 0.1:
+        return "< 0.1 %"
+    if 99.9 < share < 100:
+        return "> 99.9 %"
+    return f"{share:.3g} %"

@@ -1,0 +1,267 @@
+"""A plan released: all its questions at once, as one mechanism whose certified total is what is spent.
+
+Everything about the plan is fixed before the data are looked at, so the questions compose as mechanisms with fixed
+parameters do.  The total is proved again for the table at hand; the budget is a filter that is debited before the first
+question runs.  What is returned is made from noisy integers alone.  The file of a release makes sure that it happens
+once (see `store.py`).
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import optcomp
+from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed
+from optcomp.guarantees import ZCDP, ApproxDP, PureDP
+from optcomp.interactive.answers import Answer, answer
+from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
+from optcomp.interactive.session import Session
+from optcomp.numerics.exact import Exact
+from optcomp.planner.budgets import PairBudget, RhoBudget, Spending
+from optcomp.planner.document import Document
+from optcomp.planner.plan import Plan, budget_dict, make_plan
+from optcomp.release.facts import facts, growth, protects
+from optcomp.release.store import Identity, NotReleased, Store, Taken, file_digest, plan_digest
+from optcomp.statistics import Count, Declared, Question, Table
+from optcomp.theorems import Bound, bbg18
+
+Tell = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Released:
+    """The answers to all questions of a plan, and what they cost together."""
+
+    plan: Plan
+    answers: tuple[Answer, ...]
+    bound: Bound | None
+    """The certified total, proved for the table; None if the budget is ρ."""
+    session: Session
+
+    def results(self) -> list[dict[str, Any]]:
+        """Value, interval and noise of each statistic, ready for JSON."""
+        pairs = zip(self.plan.lines, self.answers, strict=True)
+        return [
+            {
+                "name": line.wish.name,
+                "statistic": str(line.wish.statistic),
+                "mechanism": found.question.mechanism,
+                "rho" if line.spending.gaussian else "epsilon": str(line.spending.budget),
+                **_told(found, self.plan.document.confidence),
+                "noise": noise_told(found.question, found.table),
+                "theorem": found.theorem,
+            }
+            for line, found in pairs
+        ]
+
+    def certificate(self) -> dict[str, Any]:
+        """A claim that `optcomp verify` proves again, or the bound in words where certificates do not reach."""
+        if self.bound is None:
+            return {"quantity": "rho", "rho": self.plan.total, "theorem": "BS16", "method": "sum"}
+        try:
+            return self.bound.certificate()
+        except InvalidInput:  # more than (ε, δ) pairs, such as the losses of Gaussian noise
+            return self.bound.as_dict()
+
+
+def table_of(document: Document, source: object) -> Table:
+    """The table with what the plan declares about it."""
+    declared = document.table
+    bounds = declared.contribution
+    return Table(
+        source,
+        declared.columns,
+        person=declared.person,
+        rows_per_person=bounds.rows,
+        groups_per_person=bounds.groups,
+        rows_per_group=bounds.rows_per_group,
+        neighbours=declared.neighbours,
+        name=declared.name,
+    )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan that fits a table and its budget; nothing has been asked yet."""
+
+    plan: Plan
+    table: Table
+    bound: Bound | None
+    cost: ApproxDP | ZCDP
+
+    def run(self, tell: Tell = lambda what, share: None) -> Released:
+        """Pay for the whole plan, then ask; an error after the debit refunds nothing."""
+        session = Session(self.table, _quota(self.plan), name="release")
+        questions = [line.question for line in self.plan.lines]
+
+        def ask() -> tuple[Answer, ...]:
+            found = []
+            for place, question in enumerate(questions):
+                tell(f"asking {question.statistic}", place / len(questions))
+                found.append(answer(question, self.table))
+            return tuple(found)
+
+        answers = session.pay(f"a plan of {len(questions)} statistics", [self.cost], ask)
+        return Released(self.plan, answers, self.bound, session)
+
+
+def prepare(plan: Plan, table: Table) -> Prepared:
+    """Prove the total for this table, and refuse what cannot be released; no question is asked."""
+    for line in plan.lines:
+        line.wish.statistic.check(table)
+        line.question.scales(table)
+    spendings = _spendings(plan, table)
+    if isinstance(plan.inside, ApproxDP):
+        extra = () if plan.reserve is None else (plan.reserve,)
+        bound = PairBudget(plan.inside.epsilon, plan.inside.delta).bound(spendings, extra)
+        _affordable(bound.upper, plan.inside.epsilon, "ε")
+        _check_sample(plan, table)
+        return Prepared(plan, table, bound, ApproxDP(Fraction(bound.upper), plan.inside.delta))
+    total = RhoBudget(plan.inside.rho).total(spendings)
+    _affordable(total, plan.inside.rho, "ρ")
+    return Prepared(plan, table, None, ZCDP(total))
+
+
+def _quota(plan: Plan) -> Filter:
+    """Exactly what may be spent on the table."""
+    if isinstance(plan.inside, ZCDP):
+        return ZCDPFilter(plan.inside.rho)
+    return SumFilter(plan.inside.epsilon, plan.inside.delta)
+
+
+def _spendings(plan: Plan, table: Table) -> list[Spending]:
+    """What each statistic spends on the very table that is asked."""
+    models = [replace(line.spending.model, table=table) for line in plan.lines]
+    return [Spending(model, line.spending.budget) for model, line in zip(models, plan.lines, strict=True)]
+
+
+def _affordable(total: float, limit: Exact, symbol: str) -> None:
+    if not total <= limit:
+        reason = f"the plan costs {symbol} = {total:.10g}, more than its budget of {float(limit):g}; nothing was spent"
+        raise BudgetExceeded(total, limit, reason)
+
+
+def _check_sample(plan: Plan, table: Table) -> None:
+    """A sample that is larger than declared is less secret than the plan says; its size is public by declaration."""
+    if plan.document.population is None:
+        return
+    ((rows,),) = Count().measure(table)
+    if rows != plan.document.rows:
+        raise InvalidInput("data.rows", plan.document.rows, "is not the number of rows of the table")
+
+
+def _told(found: Answer, confidence: float) -> dict[str, Any]:
+    """One value, or one for each cell, with intervals where they follow from the noise."""
+    try:
+        interval = found.interval(confidence)
+    except InvalidInput:
+        interval = None
+    if not isinstance(found.value, Mapping):
+        return {"value": found.value, "interval": None if interval is None else list(interval)}
+    cells = [
+        {
+            "cell": list(cell) if isinstance(cell, tuple) else cell,
+            "value": value,
+            "interval": None if interval is None else list(interval[cell]),
+        }
+        for cell, value in found.value.items()
+    ]
+    return {"cells": cells}
+
+
+def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:
+    """The scale of the noise of each part, in units of the column."""
+    parts = question.statistic.parts(table)
+    names = _parts_named(question, parts)
+    return [
+        {"part": name, "scale": scale * float(part.unit), "unit": str(part.unit)}
+        for name, part, scale in zip(names, parts, question.scales(table), strict=True)
+    ]
+
+
+def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
+    if question.mechanism == "exponential":
+        return ["score"] * len(parts)
+    return [str(part.cells[0]) if len(part.cells) == 1 else "each cell" for part in parts]
+
+
+def release_plan(
+    document: Document, data: str | Path, out: str | Path, tell: Tell = lambda what, share: None
+) -> tuple[dict[str, Any], bool]:
+    """The release of a plan about a file of data, and whether it was made now; the same again is read from its file."""
+    if not isinstance(document, Document):
+        raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
+    return _release(document, _path(data, "data"), _path(out, "out"), tell)
+
+
+def _path(value: object, argument: str) -> Path:
+    if isinstance(value, str | Path):
+        return Path(value)
+    why = ": a release is bound to its data by the digest of a file; write them to one" if argument == "data" else ""
+    raise InvalidInput(argument, type(value).__name__, f"must be the path of a file{why}")
+
+
+def _release(document: Document, data: Path, out: Path, tell: Tell) -> tuple[dict[str, Any], bool]:
+    identity, store = Identity(plan_digest(document.source), _digest(data, tell)), Store(out)
+    stored = store.found(identity)
+    if stored is not None:
+        return stored, False
+    plan = make_plan(document)
+    prepared = prepare(plan, _opened(document, data))
+    guarantee = guarantee_told(document, prepared.cost, plan.reserve)
+    view = {"plan": document.source, "guarantee": guarantee, "facts": facts(plan), "growth": growth(plan)}
+    try:
+        with store.releasing(identity) as finish:
+            released = prepared.run(tell)
+            if _digest(data, tell) != identity.data:
+                raise MechanismFailed("the plan", "change of the data while they were read")
+            view |= {"statistics": released.results(), "certificate": released.certificate(), "record": _record()}
+            return finish(view), True
+    except Taken:
+        stored = store.found(identity)  # which refuses unless the other process is done
+        if stored is None:
+            raise NotReleased(out, "was there a moment ago; nothing was spent, try again") from None
+        return stored, False
+
+
+def _opened(document: Document, data: Path) -> Table:
+    try:
+        return table_of(document, data)
+    except InvalidInput as error:
+        raise InvalidInput("source", str(data), f"does not fit the plan ({error})") from None
+
+
+def _digest(data: Path, tell: Tell) -> str:
+    try:
+        return file_digest(data, tell)
+    except OSError as error:
+        raise InvalidInput("source", str(data), f"cannot be read ({error.strerror or error})") from None
+
+
+def guarantee_told(document: Document, cost: ApproxDP | ZCDP, reserve: PureDP | None) -> dict[str, Any]:
+    """What is promised, to whom, and what was spent for it."""
+    found: dict[str, Any] = {
+        "budget": budget_dict(document.budget),
+        "total": budget_dict(cost),
+        "reserve": None if reserve is None else float(reserve.epsilon),
+        "neighbours": document.table.neighbours,
+        "rows_per_person": document.table.contribution.rows,
+        "protects": protects(document),
+        "sample": None,
+    }
+    if document.population is not None and isinstance(cost, ApproxDP):
+        outside = bbg18.outside(cost, document.rows or 0, document.population)
+        found["sample"] = {"rows": document.rows, "population": document.population, "total": budget_dict(outside)}
+    return found
+
+
+def _record() -> dict[str, Any]:
+    """What computed a release."""
+    others = {name: version(name) for name in ("opendp", "duckdb", "ibis-framework", "numpy", "python-flint")}
+    return {"versions": {"optcomp": optcomp.__version__, "python": platform.python_version(), **others}}
