@@ -16,10 +16,11 @@ from optcomp.release.pictures import label, printable
 from optcomp.release.report import between, budget, compared, percent, value
 
 _MOST_CELLS = 12
-Facts = Mapping[str, Any]
+"""Cells of a table, and notes, that a terminal shows; the file has all."""
+JsonView = Mapping[str, Any]
 
 
-def show_plan(facts: Facts) -> None:
+def show_plan(facts: JsonView) -> None:
     """A line for each statistic, what the total is, and what it means."""
     held = any(entry["held"] for entry in facts["statistics"])
     others = compared(facts["statistics"])
@@ -38,7 +39,7 @@ def show_plan(facts: Facts) -> None:
     print_table(listed([*facts["words"].items(), *((printable(name), note) for name, note in notes[:_MOST_CELLS])]))
 
 
-def show_release(view: Facts, fresh: bool) -> None:
+def show_release(view: JsonView, fresh: bool) -> None:
     """What was told, with intervals."""
     sure = f"between, {near(100 * view['facts']['confidence'])} %"
     table = _table(("name", "statistic"), ("value", sure), None)
@@ -59,7 +60,7 @@ def show_release(view: Facts, fresh: bool) -> None:
         say(line)
 
 
-def _sentences(view: Facts, fresh: bool) -> list[str]:
+def _sentences(view: JsonView, fresh: bool) -> list[str]:
     spent, words = view["guarantee"]["total"], view["facts"]["words"]
     cost = ", ".join(
         f"{ {'epsilon': 'ε', 'delta': 'δ', 'rho': 'ρ'}[name] } = {up(amount, 10)}" for name, amount in spent.items()
@@ -73,7 +74,7 @@ def _sentences(view: Facts, fresh: bool) -> list[str]:
     return [first, *_about_sample(view["guarantee"]["sample"]), f"Protects {words['protects']}."]
 
 
-def _about_sample(sample: Facts | None) -> list[str]:
+def _about_sample(sample: JsonView | None) -> list[str]:
     if sample is None:
         return []
     total = f"ε = {up(sample['total']['epsilon'], 10)}, δ = {near(sample['total']['delta'])}"
