@@ -15,6 +15,16 @@ import optcomp as oc
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
+from optcomp.cli.plan.outputs import (
+    BESIDE,
+    REPORTS,
+    check_apart,
+    check_outputs,
+    placed,
+    say_reports,
+    write,
+    write_reports,
+)
 from optcomp.cli.progress import working
 from optcomp.cli.reading.file_text import text_of
 from optcomp.cli.writing.printing import print_json, say
@@ -45,12 +55,6 @@ class PlanGroup(OneLineGroup):
         return super().parse_args(ctx, _with_files(args))
 
 
-_REPORTS = {"--html": ".html", "--pdf-ready": ".print.html"}
-"""Options for reports, and how a report beside another file ends."""
-
-_BESIDE = "(beside FILE)"
-"""Stands for the name that was left out; no file is called so."""
-
 _PLANS = (".yaml", ".yml", ".json")
 """How the name of a plan ends, which therefore is no name of a report."""
 
@@ -63,8 +67,8 @@ def _with_files(args: list[str]) -> list[str]:
     found = list[str]()
     for word, following in zip_longest(args, args[1:], fillvalue="-"):
         found.append(word)
-        if word in _REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
-            found.append(_BESIDE)
+        if word in REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
+            found.append(BESIDE)
     return found
 
 
@@ -191,11 +195,10 @@ def show(
     """
     name = "standard input" if file == "-" else file
     beside = Path("plan" if file == "-" else file)
-    html, paper = _placed(html, beside, "--html"), _placed(paper, beside, "--pdf-ready")
+    html, paper = placed(html, beside, "--html"), placed(paper, beside, "--pdf-ready")
     given = {"--save": save, "--html": html, "--pdf-ready": paper}
-    for option, target in given.items():
-        check_target(target, option)
-    _check_apart({"FILE": None if file == "-" or save == beside else beside, **given})
+    check_outputs(given)
+    check_apart({"FILE": None if file == "-" or save == beside else beside, **given})
     with about(name):
         source = _source(file, name)
         if save is not None or any((sets, holds, frees, drops, adds)):
@@ -211,8 +214,8 @@ def show(
     if save is not None:
         from optcomp.planner.source import dumped
 
-        _write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
-    _write_reports(shown, grown, None, html, paper)
+        write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
+    write_reports(shown, grown, None, html, paper)
     if as_json:
         print_json(shown)
         return
@@ -221,7 +224,7 @@ def show(
     show_plan(shown)
     if save is not None:
         say(f"The changed plan is in {save}, without comments")
-    _say_reports(html, paper)
+    say_reports(html, paper)
 
 
 @plan_app.command(cls=PlainCommand)
@@ -273,28 +276,27 @@ def release(
     optcomp verify plan.release.json
     """
     target = out if out is not None else file.with_name(f"{file.stem}.release.json")
-    html, paper = _placed(html, target, "--html"), _placed(paper, target, "--pdf-ready")
+    html, paper = placed(html, target, "--html"), placed(paper, target, "--pdf-ready")
     given = {"--out": target, "--html": html, "--pdf-ready": paper}
-    for option, path in given.items():
-        check_target(path, option)
+    check_outputs(given)
     with about(str(file)):
         document = _read(_source(str(file), str(file)))
     from optcomp.cli.plan.tables import show_release
     from optcomp.release.released import release_plan
     from optcomp.release.store import NotReleased, Store
 
-    _check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
+    check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
     own = about(str(file), NotReleased)
     with own, options_named({"source": "data"}), working("releasing", follow=False) as tell:
         view, fresh = release_plan(document, data, target, tell)
-    _write_reports(view["facts"], view["growth"], view, html, paper)
+    write_reports(view["facts"], view["growth"], view, html, paper)
     if as_json:
         print_json(view)
         return
     show_release(view, fresh)
     kept = Store(target).private.name
     say(f"The release is in {target} and may be published; keep {kept} private, with the data")
-    _say_reports(html, paper)
+    say_reports(html, paper)
 
 
 @plan_app.command(cls=PlainCommand)
@@ -361,53 +363,3 @@ def _source(file: str, name: str) -> Any:
     if file != "-" and Path(file).is_file() and Path(file).stat().st_size > MOST_BYTES:
         raise Complaint(f"{name}: must have at most {MOST_BYTES} bytes")
     return parsed(text_of(file, name), name, as_json=file.lower().endswith(".json"))
-
-
-def _placed(report: Path | None, beside: Path, option: str) -> Path | None:
-    """Where a report goes: as told, or beside another file and named after it."""
-    return beside.with_suffix(_REPORTS[option]) if report == Path(_BESIDE) else report
-
-
-def check_target(path: Path | None, option: str) -> None:
-    """Refuse a file that could not be written, before the work and not after it."""
-    if path is None:
-        return
-    if not path.parent.is_dir():
-        raise Complaint(f"{option}: {str(path.parent)!r} is not a directory")
-    if path.is_dir():
-        raise Complaint(f"{option}: {path}: Is a directory")
-
-
-def _check_apart(given: dict[str, Path | None]) -> None:
-    """No output may fall on another one, or on the data."""
-    seen: dict[Path, str] = {}
-    for option, path in given.items():
-        if path is None:
-            continue
-        place = path.resolve()
-        if place in seen:
-            raise Complaint(f"{option}: is the same file as {seen[place]}, {path}")
-        seen[place] = option
-
-
-def _write_reports(facts: Any, growth: Any, view: Any, html: Path | None, paper: Path | None) -> None:
-    from optcomp.release.report import page
-
-    for path, option, printing in ((html, "--html", False), (paper, "--pdf-ready", True)):
-        if path is not None:
-            _write(path, page(facts, growth, view, printing=printing), option)
-
-
-def _say_reports(html: Path | None, paper: Path | None) -> None:
-    for path in (html, paper):
-        if path is not None:
-            say(f"The report is in {path}")
-
-
-def _write(path: Path, text: str, option: str) -> None:
-    from optcomp.release.store import replace_file
-
-    try:
-        replace_file(path, text)
-    except OSError as error:
-        raise Complaint(f"{option}: {path}: {error.strerror or error}") from None
