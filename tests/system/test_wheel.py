@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 HOUSE = ROOT / ".venv" / "wheelhouse"
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "src")
 """All that the wheel is built from."""
+PAGES = ("README.md", "docs/interactive.md")
+"""Where people meet their first examples: without data, and with."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_DATA = re.compile(r"optcomp\.(interactive|release|statistics)\b")
 EXTRAS = ("duckdb", "dp_accounting", "ibis", "matplotlib", "opendp", "pandas", "pyarrow", "sqlglot")
@@ -79,8 +81,8 @@ def _built(place: Path) -> Path:
 
 
 def examples(*, data: bool) -> list[tuple[str, str | None]]:
-    """Python programs of the README that need the data extra, or do not, with what each prints where that is fixed."""
-    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf8"))
+    """Programs of the first pages that need the data extra, or do not, with what each prints where that is fixed."""
+    blocks = [block for page in PAGES for block in BLOCK.findall((ROOT / page).read_text(encoding="utf8"))]
     return [
         (text, shown if following == "text" else None)
         for (kind, text), (following, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=True)
