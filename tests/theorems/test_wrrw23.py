@@ -11,8 +11,8 @@ from flint import acb, arb
 from optcomp.interactive.filters import AdaptiveFilter, Admitted, BestFilter, ZCDPFilter
 from optcomp.interactive.odometers import Odometer
 from optcomp.proofs import odds_down
-from optcomp.theorems.wrrw23 import filter_epsilon, mixing, odometer_epsilon, square_cap
-from tests.oracles.filtered import menu, worst_delta, worst_overrun
+from optcomp.theorems.wrrw23 import mixing, odometer_epsilon, square_cap
+from tests.oracles.filtered import filter_epsilon, menu, worst_delta, worst_overrun
 from tests.oracles.truth import real, working
 
 TARGETS = [("1", "1e-6"), ("0.01", "1e-12"), ("5", "0.3"), ("40", "1e-200"), ("1e-9", "1e-6"), ("1", "0.999999")]

@@ -13,7 +13,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from optcomp.theorems import cks20, opt
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
+from optcomp.theorems.target import Quantity
 
 DEFAULT_WIDTH: Mapping[Quantity, float] = MappingProxyType({"epsilon": opt.RTOL, "delta": opt.RTOL})
 """Relative; `rtol` demands another one."""

@@ -39,7 +39,7 @@ def with_leaks(parts: Parts, excess: arb) -> arb:
     return leaked + (1 - leaked) * excess
 
 
-def target(parts: Parts, delta: Exact, bits: int) -> arb:
+def slack(parts: Parts, delta: Exact, bits: int) -> arb:
     """t as a ball of about `bits` bits: negative when δ is infeasible, exactly zero when it is only just feasible.
 
     A ball that contains zero and is not zero is returned only when no affordable precision decides.

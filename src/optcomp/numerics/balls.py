@@ -24,6 +24,10 @@ _END_BITS = 192
 _lock = threading.RLock()
 
 
+class OutOfRange(ArithmeticError):
+    """Floats cannot hold the numbers on the way; another method may."""
+
+
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
     """Work with `bits` bits; one thread at a time, because the setting is global in python-flint."""
@@ -52,7 +56,7 @@ def fraction(point: arb) -> Fraction:
 def float_near(value: arb) -> float:
     """A float within 2^-53 (1 + |value|) of every number of the ball; refuses balls too wide for that."""
     if not value.rad() <= (1 + abs(value.mid())) * arb(2) ** -60:
-        raise ArithmeticError(f"a ball is too wide to stand for a float: {value}")
+        raise OutOfRange(f"a ball is too wide to stand for a float: {value}")
     return float(value)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_near, float_up, precision
+from optcomp.numerics.balls import OutOfRange, ball, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, suffix_sums, sum_error
 from optcomp.numerics.exact import Exact
@@ -30,10 +30,6 @@ from optcomp.numerics.lines import BelowFloor
 
 _RANGE = 700.0
 _MARGIN = 1e-9
-
-
-class OutOfRange(ArithmeticError):
-    """The weights of one half span more than floats can hold."""
 
 
 @dataclass(frozen=True)

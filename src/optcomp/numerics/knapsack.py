@@ -26,7 +26,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import float_near, float_up, precision
+from optcomp.numerics.balls import OutOfRange, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, prefix_sums, sum_error
 from optcomp.numerics.halves import Coin
@@ -197,7 +197,7 @@ class _Table:
         window = self.window
         total = blocked_sum(window)
         if not 2.0**-320 < total < 2.0**900:
-            raise ArithmeticError(f"knapsack table out of range: {total}")
+            raise OutOfRange(f"knapsack table out of range: {total}")
         half = window.size // 2
         limit = total * _NEGLIGIBLE
         below, above = np.cumsum(window[:half]), np.cumsum(window[half + 1 :][::-1])

@@ -17,7 +17,7 @@ from functools import cached_property
 from flint import arb, fmpz
 
 from optcomp.guarantees.subsampled import PoissonSubsampled
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.mixture import Mixture
 from optcomp.numerics.balls import ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
@@ -28,8 +28,11 @@ from optcomp.theorems.opt import goal_for
 
 _BITS = 192
 _MOST_ATOMS, _FEW_ATOMS = 160, 32
+"""Atoms beside one loss: the most that are summed at all, and so few that they come before the integral."""
 _MOST_KINDS, _MOST_COINS = 40, 1000
+"""Longer lists are left to the integral, which is narrow there."""
 _FITS, _LOOKS = 4, 20
+"""Steps of two searches for guesses: any guess proves a bound."""
 _LAST = 1e-13
 """Ends closer than this, relatively, are not moved."""
 _NOTHING = 1e-14
@@ -203,7 +206,7 @@ class ClosedForms:
         if not self.known:
             return low, high
         with precision(_BITS):
-            t = target(self.mixture.leaky, delta, _BITS)
+            t = slack(self.mixture.leaky, delta, _BITS)
             if not t > 0:
                 return low, high
             weights = [way.weights(goal_for(t).log_t[0]) if way.atoms is None else [] for way in self._curves]

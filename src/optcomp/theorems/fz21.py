@@ -30,7 +30,9 @@ from optcomp.theorems import cks20
 ID = "FZ21"
 _BITS = 192
 _FINE, _ROUNDS = 129, 8
+"""Each round looks 64 times closer for the best order, which is then taken to short digits."""
 _LEAST_RHO, _MOST_RHO = 1e-12, 1e6
+"""The ρ that `ZCDP` takes and that noise can be drawn for."""
 
 
 def renyi_budget(order: float, epsilon: Exact, delta: Exact) -> Fraction:

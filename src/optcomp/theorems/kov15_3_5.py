@@ -11,7 +11,7 @@ import math
 
 from flint import arb
 
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.moments import BITS, at_most_one, epsilon_sum, mean_loss, squares, within
 from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, precision, told_up
@@ -28,7 +28,7 @@ def _id(parts: Parts) -> str:
 
 def epsilon_at(parts: Parts, delta: Exact) -> Bound:
     """The least of the three forms at a total δ."""
-    t = target(parts, delta, BITS)
+    t = slack(parts, delta, BITS)
     notes: tuple[str, ...] = ()
     with precision(BITS):
         if t >= 0:

@@ -39,18 +39,25 @@ class Theorem:
     optimal: bool = False
     """Whether the value is the best possible, not only an upper bound."""
 
-    def require(self, *, parameters: Parameters, all_equal: bool) -> None:
-        """Refuse input that the theorem does not cover."""
+    def refusal(self, *, parameters: Parameters, all_equal: bool) -> HypothesisNotMet | None:
+        """Why the theorem does not cover such input, if it does not."""
         if parameters == "adaptive" and self.parameters == "fixed":
-            raise HypothesisNotMet(
+            return HypothesisNotMet(
                 self.id,
                 "it needs parameters fixed in advance, and these were chosen adaptively; "
                 "only a filter (or basic composition) is sound then",
             )
         if self.equal_parts and not all_equal:
-            raise HypothesisNotMet(
+            return HypothesisNotMet(
                 self.id, "it needs mechanisms with equal (ε, δ), and these differ; use 'kov' or 'strong' instead"
             )
+        return None
+
+    def require(self, *, parameters: Parameters, all_equal: bool) -> None:
+        """Refuse input that the theorem does not cover."""
+        refusal = self.refusal(parameters=parameters, all_equal=all_equal)
+        if refusal is not None:
+            raise refusal
 
 
 _RECORDS = (

@@ -37,13 +37,6 @@ def square_cap(epsilon: Exact, delta: Exact) -> Fraction:
         return Fraction(max(float_down(root * root), 0.0))
 
 
-def filter_epsilon(squares: Exact, delta: Exact) -> float:
-    """√(2 ln(1/δ') S) + S/2, rounded up."""
-    with precision(_BITS):
-        total = ball(squares)
-        return float_up((-2 * ball(delta).log() * total).sqrt() + total / 2)
-
-
 def odometer_epsilon(rho: Exact, gamma: Exact, delta: Exact) -> float:
     r"""What the loss exceeds at no moment but with probability δ', when \sum ρ_i is ρ now; rounded up."""
     with precision(_BITS):

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.instances.leaks import leak, target, with_leaks
+from optcomp.instances.leaks import leak, slack, with_leaks
 from optcomp.instances.mixture import Laws, Mixture
 from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
@@ -25,10 +25,11 @@ from optcomp.numerics.contour.plan import Plan, short
 from optcomp.numerics.exact import Exact, decimal_down, decimal_up, float_above
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, side_of, told_root
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.mv18_1_5 import LEAK
 from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
+from optcomp.theorems.target import Quantity, Target
 
 ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
 _BITS = 96
@@ -41,7 +42,7 @@ _TILTS = np.exp(np.linspace(-12, 14, 53))
 
 def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound:
     """ε between floats, for any mechanisms but notions."""
-    t = target(mixture.leaky, delta, _BITS)
+    t = slack(mixture.leaky, delta, _BITS)
     if t < 0:
         return bound("epsilon", mixture, delta, math.inf, math.inf, notes=(LEAK,))
     if t == 0:
@@ -98,13 +99,11 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
     return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
 
 
-def in_closed_form(mixture: Mixture, quantity: Quantity, given: Exact, closed: ClosedForms) -> Bound | None:
-    """What closed forms prove by themselves; none where whether any ε works is not decided by them."""
-    if quantity == "delta":
-        return bound("delta", mixture, given, *closed.delta(given), method=ALONE)
-    if not target(mixture.leaky, given, _BITS) > 0:
-        return None
-    return bound("epsilon", mixture, given, *closed.epsilon(given, 0.0, basic(mixture)), method=ALONE)
+def in_closed_form(mixture: Mixture, target: Target, closed: ClosedForms) -> Bound:
+    """What closed forms prove by themselves, where δ leaves room beside the leaks."""
+    given = target.given
+    ends = closed.delta(given) if target.quantity == "delta" else closed.epsilon(given, 0.0, basic(mixture))
+    return bound(target.quantity, mixture, given, *ends, method=ALONE)
 
 
 def _worst(

@@ -7,12 +7,13 @@ import time
 import pytest
 
 import optcomp as oc
-from optcomp.composition import mixed
+from optcomp.composition import mixtures
 from optcomp.composition.reading import Item, read_any
 from optcomp.composition.widths import BY_RENYI, DEFAULT_WIDTH, WIDE, is_narrow, with_width_note
 from optcomp.instances.mixture import Mixture
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
 from optcomp.theorems.opt import CAPPED, Effort
+from optcomp.theorems.target import Quantity, Target
 
 
 def wide_note(bound: Bound) -> str:
@@ -119,7 +120,7 @@ def test_falling_back_to_renyi_is_said() -> None:
     """With next to no work allowed the sum of losses is wider than what Rényi divergences prove."""
     mixture = read_any({oc.PoissonSubsampled(oc.Gaussian(2), 0.01): 1000})
     assert isinstance(mixture, Mixture)
-    bound = mixed.best(mixture, "delta", 1.0, Effort(1e-9, 1e3))
+    bound = mixtures.best(mixture, Target("delta", 1.0), Effort(1e-9, 1e3))
     assert bound.theorem == "CKS20"
     assert BY_RENYI in bound.notes
     assert "the work cap" in wide_note(with_width_note(bound))

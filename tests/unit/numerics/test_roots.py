@@ -243,7 +243,7 @@ def contour_holds(finder: ModuleType) -> bool:
 
 def _contour_holds(finder: ModuleType, source: CoinSource, truth: Truth, t: float, blur: float, rtol: float) -> bool:
     low, high = t * (1 - blur), t * (1 + blur)
-    goal = finder.Target((math.log(low), math.log(high)), (math.log1p(-high), math.log1p(-low)))
+    goal = finder.Goal((math.log(low), math.log(high)), (math.log1p(-high), math.log1p(-low)))
     found, made = finder.excess_root(source, goal, rtol, 1e6)
     gap = found.upper - found.lower
     places = np.linspace(max(found.lower - gap, 1e-9), found.upper + gap, 99).tolist()

@@ -40,14 +40,14 @@ class Bracket:
 
 
 @dataclass(frozen=True)
-class Target:
+class Goal:
     """t and 1 - t as logs between two floats."""
 
     log_t: tuple[float, float]
     log_rest: tuple[float, float]
 
 
-def excess_root(source: Source, target: Target, rtol: float, work: float) -> tuple[Bracket, Anchor]:
+def excess_root(source: Source, target: Goal, rtol: float, work: float) -> tuple[Bracket, Anchor]:
     """The y >= 0 with E(1 - e^{y-L})_+ = t, or 0 if the excess is at most t everywhere."""
     saddle = saddle_for(source, sum(target.log_t) / 2, sum(target.log_rest) / 2)
     if source.count < _FEW or saddle.y < 1e-2 * source.total:
@@ -75,13 +75,13 @@ def excess_root(source: Source, target: Target, rtol: float, work: float) -> tup
     return replace(best, capped=not best.upper - best.lower <= rtol * best.upper), made
 
 
-def _aimed(source: Source, y: float, target: Target) -> Saddle:
+def _aimed(source: Source, y: float, target: Goal) -> Saddle:
     """The saddle at y, where H is known to be about what is wanted."""
     saddle = saddle_at(source, y)
     return replace(saddle, log_h=sum(target.log_t if saddle.excess else target.log_rest) / 2)
 
 
-def _settled(source: Source, saddle: Saddle, target: Target) -> Saddle:
+def _settled(source: Source, saddle: Saddle, target: Goal) -> Saddle:
     """A better start where the saddle point is not to be trusted: rough quadratures, each centred at the last guess."""
     low, high, y = 0.0, source.total, saddle.y
     for _ in range(_ROUGH_ROUNDS):
@@ -103,7 +103,7 @@ def _settled(source: Source, saddle: Saddle, target: Target) -> Saddle:
     return _aimed(source, y if y > 1e-8 * source.total else 0.0, target)
 
 
-def root(made: Anchor, target: Target) -> Bracket:
+def root(made: Anchor, target: Goal) -> Bracket:
     """Newton to about the root, with the first nodes and then with all; then each end outwards until it is proved."""
     integral, plan = made.integral, made.integral.plan
     goal = sum(target.log_t if plan.excess else target.log_rest) / 2
@@ -151,14 +151,14 @@ def _newton(look: Callable[[float], tuple[float, float]], y: float, goal: float,
     return y
 
 
-def _above(plan: Plan, target: Target) -> Callable[[Sides], float]:
+def _above(plan: Plan, target: Goal) -> Callable[[Sides], float]:
     """By how much (in log H) F(y) <= t is proved: negative if it is not."""
     if plan.excess:
         return lambda sides: target.log_t[0] - sides.most
     return lambda sides: sides.least - target.log_rest[1]
 
 
-def _below(plan: Plan, target: Target) -> Callable[[Sides], float]:
+def _below(plan: Plan, target: Goal) -> Callable[[Sides], float]:
     """By how much F(y) >= t is proved."""
     if plan.excess:
         return lambda sides: sides.least - target.log_t[1]
