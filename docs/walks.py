@@ -24,13 +24,15 @@ Walk = Callable[[], object]
 
 def compose_a_list() -> Walk:
     """A hundred different ε: too many for an exact answer, so the engine is asked."""
-    return lambda: optcomp.compose([0.010 + 0.001 * i for i in range(100)], delta=1e-6)
+    compose = optcomp.compose
+    return lambda: compose([0.010 + 0.001 * i for i in range(100)], delta=1e-6)
 
 
 def compose_a_mixture() -> Walk:
     """(ε, δ) pairs beside Gaussian and Laplace noise, by their losses."""
-    parts = {optcomp.ApproxDP("0.1", "1e-9"): 50, optcomp.Gaussian(sigma=4): 1, optcomp.Laplace(scale=10): 20}
-    return lambda: optcomp.compose(parts, delta=1e-6)
+    pairs, gaussian, laplace = optcomp.ApproxDP("0.1", "1e-9"), optcomp.Gaussian(sigma=4), optcomp.Laplace(scale=10)
+    compose = optcomp.compose
+    return lambda: compose({pairs: 50, gaussian: 1, laplace: 20}, delta=1e-6)
 
 
 def ask_a_session() -> Walk:
