@@ -76,6 +76,7 @@ def test_long_numbers_are_refused_in_words(call: Any) -> None:
 
 def test_a_long_number_may_be_counted() -> None:
     assert oc.compose({NEAR: 2}, delta=0).upper == pytest.approx(2)
+    assert oc.compose([oc.Gaussian(NEAR)], delta=1e-6).upper == oc.compose([oc.Gaussian(1)], delta=1e-6).upper
 
 
 LONG = Fraction(1, 10) + Fraction(1, 10**5000)
@@ -96,8 +97,8 @@ LONG = Fraction(1, 10) + Fraction(1, 10**5000)
         oc.SparseVector(LONG, LONG),
         SparseVector(3, epsilon=LONG),
         Question(Count(), epsilon=LONG),
-        Histogram("age", edges=[0, LONG, 3]),
-        Contingency(["age"], {"age": [0, LONG, 3]}),
+        Histogram("age", edges=(0, LONG, 3)),
+        Contingency(("age",), {"age": (0, LONG, 3)}),
         Mixture(read_parts([LONG])),
     ],
     ids=lambda value: type(value).__name__,

@@ -411,12 +411,12 @@ def test_the_command(tmp_path: Path, releases: dict[str, Plain]) -> None:
     code, shown, wrong = verify(tmp_path, releases["mixed"])
     assert (code, wrong) == (0, "")
     first, _, last = shown.splitlines()
-    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-06, \d+ mechanisms", first)
+    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-6, \d+ mechanisms", first)
     assert last == f"the certificate is about the plan, the noise and the total of this release; {ends}"
     code, shown, wrong = verify(tmp_path, releases["small noise"])
     assert (code, wrong) == (0, "")
     first, how, last = shown.splitlines()
-    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-06, 2 mechanisms", first)
+    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-6, 2 mechanisms", first)
     assert how == "proved by the engine itself, not by the independent checker: no certificate covers this noise"
     assert last == f"this total is about the plan and the noise of this release; {ends}"
     code, shown, wrong = verify(tmp_path, releases["rho"])
