@@ -29,6 +29,10 @@ def test_priced_by_optimal_composition() -> None:
     assert session.budget.spent.delta == Fraction("1e-6")
     (entry,) = session.transcript
     assert entry.what == "plan: 100 questions at once"
+    alone = session.commit(counts(1, "0.05"))
+    assert session.transcript[1].what == "plan: 1 question at once"
+    with pytest.raises(CannotBeShared, match="^a committed plan of 1 question cannot"):
+        copy.copy(alone)
 
 
 def test_it_may_cost_less_than_its_parts() -> None:

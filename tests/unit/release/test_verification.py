@@ -219,11 +219,11 @@ CHANGES: list[Change] = [
         "rho",
         ("facts", "words", "risk"),
         "none",
-        r"facts.words.risk is \"none\", but .* \"someone who knows all other rows",
+        r"facts.words.risk is \"none\", but .* \"Take someone who knows all other rows",
     ),
     ("mixed", ("facts", "statistics", 0, "rho_error"), 9e9, r"facts.statistics\[0\].rho_error is"),
     ("mixed", ("facts", "gain_over_rho"), 3.0, r"facts.gain_over_rho is 3.0"),
-    ("large noise", ("facts", "notes"), [], r"facts.notes is \[\], but .* \[\"lower side: proved for stand-ins"),
+    ("large noise", ("facts", "notes"), [], r"facts.notes is \[\], but .* \[\"The lower side is not about the noise"),
 ]
 
 
