@@ -374,7 +374,7 @@ def test_notes_say_what_an_error_rests_on() -> None:
     as_often = "cells of income are missing as often where the condition holds (else tell `present`)"
     assert [entry["note"] for entry in entries] == [
         f"± for 1,000 rows with a value, wherever their mean lies, if {all_rows} and {full}",
-        "± for 250 rows with a value, for a mean of 40",
+        "± for 250 rows with a value, for a mean anywhere from 40 to 60",
         f"± for 1,000 rows with a value, if {full} and {even}",
         f"± for 1,000 rows with a value, if {full} and {even}",
         "relative to all rows: tell how many satisfy the condition by `rows`",
