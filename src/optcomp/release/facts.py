@@ -267,7 +267,7 @@ def _where_mean(centre: tuple[Fraction, Fraction] | None) -> str:
     """For which means the error holds: for the worst of them it is stated."""
     if centre is None:
         return ", wherever their mean lies"
-    low, high = (near(float(end), 12) for end in centre)
+    low, high = (f"{float(end):,.12g}" for end in centre)
     return f", for a mean of {low}" if low == high else f", for a mean anywhere from {low} to {high}"
 
 
