@@ -260,6 +260,8 @@ def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:
     told = f"± for {rows:,} rows with a value"
     if isinstance(wish.statistic, Mean | Variance):
         told += _where_mean(line.spending.model.known.centre)
+    if isinstance(wish.statistic, Variance) and line.spending.model.known.spread is not None:
+        told += f", with a standard deviation {_anywhere(line.spending.model.known.spread)}"
     return f"{told}, if {' and '.join(open_ends)}" if open_ends else told
 
 
@@ -267,8 +269,12 @@ def _where_mean(centre: tuple[Fraction, Fraction] | None) -> str:
     """For which means the error holds: for the worst of them it is stated."""
     if centre is None:
         return ", wherever their mean lies"
-    low, high = (f"{float(end):,.12g}" for end in centre)
-    return f", for a mean of {low}" if low == high else f", for a mean anywhere from {low} to {high}"
+    return f", for a mean {_anywhere(centre)}"
+
+
+def _anywhere(ends: tuple[Fraction, Fraction]) -> str:
+    low, high = (f"{float(end):,.12g}" for end in ends)
+    return f"of {low}" if low == high else f"anywhere from {low} to {high}"
 
 
 def otherwise(line: Line) -> dict[str, Any] | None:

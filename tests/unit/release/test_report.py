@@ -177,6 +177,8 @@ def test_results() -> None:
     ]
     plan = planned("pure")
     reader = checked(page(facts(plan), growth(plan), release(results)))
+    assert "Intervals leave out impossible values but always contain the published number." in reader.text
+    assert "how much the total would fall if this statistic cost a little less" in reader.text
     assert "Released on now by optcomp 0; plan abc" in reader.text
     assert "suggestions" not in reader.text
     assert "1,234,567" in reader.text
@@ -364,7 +366,7 @@ def test_notes_say_what_an_error_rests_on() -> None:
         "d": {"cdf": "age", "bins": 3},
         "e": {"count": None, "where": "age > 3"},
         "f": {"mean": "income", "where": "age > 3", "rows": 500},
-        "g": {"variance": "income"},
+        "g": {"variance": "income", "spread": [5, 20]},
     }
     columns = {"age": {"integers": [0, 99]}, "income": {"reals": [0, 100], "present": "0.9", "centre": 50}}
     plan = make_plan(read(small(columns=columns, statistics=conditions)))
@@ -379,7 +381,7 @@ def test_notes_say_what_an_error_rests_on() -> None:
         f"± for 1,000 rows with a value, if {full} and {even}",
         "relative to all rows: tell how many satisfy the condition by `rows`",
         f"± for 450 rows with a value, wherever their mean lies, if {as_often}",
-        "± for 900 rows with a value, for a mean of 50",
+        "± for 900 rows with a value, for a mean of 50, with a standard deviation anywhere from 5 to 20",
     ]
     assumed = [[all_rows, full], [], [full, even], [full, even], [], [as_often], []]
     assert [entry["assumes"] for entry in entries] == assumed
