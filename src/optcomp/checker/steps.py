@@ -177,7 +177,7 @@ class Steps:
                     made.append(noisy.Noisy(self._instance, self._tell))
                 return made[0].excess(y)
 
-            yield "every atom with noise", _each(bits, excess)
+            yield "summing every atom, each with its Gaussian noise", _each(bits, excess)
 
     def _on_lattice(self, units: Lattice, bits: int, effort: float) -> Step:
         """Between two lattices, or on one."""

@@ -15,7 +15,7 @@ from optcomp.checker.contour import Tell
 from optcomp.checker.document import Claim, Group, Mismatch, Noise, read
 from optcomp.checker.instance import Instance
 from optcomp.checker.prove import End, decide
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 
 Status = Literal["proved", "false", "undecided", "mismatch", "malformed"]
 _EFFORT = 200.0
@@ -23,8 +23,8 @@ _LEAST_BITS = 128
 _MOST_BITS = 1 << 19
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Written):
     """What came of a check: `proved`, and the reason; `status` tells a false claim from an undecided one."""
 
     proved: bool

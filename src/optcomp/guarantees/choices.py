@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
 from optcomp.guarantees.loss import PrivacyLoss
 from optcomp.guarantees.mechanism import Mechanism, kept
@@ -20,7 +20,7 @@ from optcomp.numerics.laws.law import Law
 _MOST_ANSWERS = 10**9
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RandomizedResponse(Mechanism):
     """Randomized response among n answers: the true one is e^ε times as likely as each other one.
 
@@ -59,7 +59,7 @@ def response(eps: Exact, answers: int) -> AtomicLaw:
     return AtomicLaw(atoms)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Exponential(Notion):
     """The exponential mechanism: an ε-bounded-range choice, such as report-noisy-max with exponential noise.
 
@@ -92,8 +92,8 @@ class Exponential(Notion):
         return (ball(self.rho) * arb(alpha)).min(ball(self.epsilon))
 
 
-@dataclass(frozen=True, slots=True)
-class NameAndShame:
+@dataclass(frozen=True, slots=True, repr=False)
+class NameAndShame(Written):
     """Publishes a person's record with probability δ, else nothing: (0, δ)-differentially private and no better."""
 
     delta: Exact
@@ -117,8 +117,8 @@ def nothing() -> AtomicLaw:
     return AtomicLaw(lambda: [(arb(0), arb(1))])
 
 
-@dataclass(frozen=True, slots=True)
-class SparseVector:
+@dataclass(frozen=True, slots=True, repr=False)
+class SparseVector(Written):
     """The sparse vector technique, threshold never refreshed: ε_threshold + ε_queries in all, however many questions.
 
     Laplace noise of scale Δ/ε_threshold on the threshold and 2cΔ/ε_queries on each question, c positive answers.

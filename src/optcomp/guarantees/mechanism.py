@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Literal
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.loss import PrivacyLoss
 from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.laws.law import Law
@@ -18,7 +18,7 @@ from optcomp.numerics.laws.law import Law
 Direction = Literal["remove", "add"]
 
 
-class Mechanism(ABC):
+class Mechanism(Written, ABC):
     """A mechanism whose privacy loss is known exactly."""
 
     @property

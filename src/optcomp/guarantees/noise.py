@@ -20,7 +20,7 @@ from optcomp.numerics.laws.law import Law
 _MOST_SHIFT = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Laplace(Mechanism):
     """Laplace noise: density e^{-|x|/scale}/(2 scale), added to a number that one person changes by `sensitivity`.
 
@@ -46,7 +46,7 @@ class Laplace(Mechanism):
         return (kept(LaplaceLaw, self.pure),)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Gaussian(Mechanism):
     """Gaussian noise of standard deviation `sigma` added to numbers that one person moves by `sensitivity` in ℓ2.
 
@@ -77,7 +77,7 @@ def normal(mu: Exact) -> NormalLaw:
     return NormalLaw(lambda: ball(mu) ** 2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiscreteLaplace(Mechanism):
     """Two-sided geometric noise: weight e^{-|x|/scale} on whole numbers, for a count of whole sensitivity.
 
@@ -116,7 +116,7 @@ def discrete_laplace(scale: Exact, shift: int) -> AtomicLaw:
     return AtomicLaw(atoms)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiscreteGaussian(Mechanism):
     """Discrete Gaussian noise: weight e^{-x²/2σ²} on whole numbers, for a count of whole sensitivity."""
 

@@ -13,7 +13,7 @@ from math import inf, isfinite, nextafter
 
 from flint import arb
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
 from optcomp.guarantees.mechanism import Mechanism, kept, positive, within_reason
 from optcomp.guarantees.noise import normal
@@ -22,7 +22,7 @@ from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.numerics.laws.law import Law
 
 
-class Notion(ABC):
+class Notion(Written, ABC):
     """A bound on Rényi divergences."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Notion(ABC):
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ZCDP(Notion):
     """Zero-concentrated differential privacy: D_α <= ρα for every α > 1 (BS16)."""
 
@@ -74,7 +74,7 @@ class ZCDP(Notion):
         return 2 * Fraction(self.rho)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ApproxZCDP(Notion):
     """Approximate zCDP: ρ-zCDP given an event of probability 1 - δ (BS16, section 8)."""
 
@@ -100,7 +100,7 @@ class ApproxZCDP(Notion):
         return 2 * Fraction(self.rho)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TCDP(Notion):
     """Truncated concentrated differential privacy: D_α <= ρα for 1 < α < ω (BDRS18)."""
 
@@ -129,7 +129,7 @@ class TCDP(Notion):
         return 2 * Fraction(self.rho)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GaussianDP(Mechanism):
     """Gaussian differential privacy: no easier to break than telling N(0, 1) from N(μ, 1) (DRS22)."""
 
@@ -147,7 +147,7 @@ class GaussianDP(Mechanism):
 Curve = Callable[[float], float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RenyiDP(Notion):
     """Rényi differential privacy: D_α <= ε(α) (M17), for one order, for several, or as a function of the order.
 

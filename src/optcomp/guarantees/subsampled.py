@@ -15,7 +15,7 @@ from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 _LEAST_RATE = 1e-7
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PoissonSubsampled(Mechanism):
     """A Gaussian or Laplace mechanism on a random sample that holds each person with probability `rate`.
 

@@ -17,7 +17,7 @@ from optcomp.instances.coins import coins_of
 from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball
 from optcomp.numerics.contour.coin_law import CoinLaw
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact import Exact, ratio
 from optcomp.numerics.laws.gaussian import NormalLaw
 from optcomp.numerics.laws.law import Summand
 
@@ -157,5 +157,5 @@ def _place(item: tuple[object, int]) -> tuple[str, ...]:
 
 def _text(value: object) -> str:
     if isinstance(value, int | float | Fraction):
-        return str(Fraction(value))
+        return ratio(Fraction(value))
     return " ".join(_place((value, 0))) if is_dataclass(value) else repr(value)

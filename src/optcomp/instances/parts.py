@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from optcomp.errors import shown
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.tally import Floats, Integers, Pair, Tally
 
@@ -175,7 +176,7 @@ class Parts:
         raise AttributeError(f"parts never change: {name}")
 
     def __repr__(self) -> str:
-        return f"Parts(groups={self.groups!r})"
+        return f"Parts(groups={shown(self.groups)})"
 
 
 def _counted(pairs: Iterable[tuple[_Key, int]]) -> dict[_Key, int]:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
@@ -53,8 +53,8 @@ class Estimate:
     """False once all corrections are made: the synthetic table answers on, unchecked."""
 
 
-@dataclass(frozen=True)
-class PrivateMultiplicativeWeights:
+@dataclass(frozen=True, repr=False)
+class PrivateMultiplicativeWeights(Written):
     """Answers any number of linear questions about the cells of some columns, correcting up to `corrections` guesses.
 
     `tolerance` is in rows.  A twentieth of ε goes to the number of rows, half of the rest (`check_share`) to checking.

@@ -79,9 +79,9 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
 
 
 _READING = (
-    "Numbers are told as the noise left them, so that counts may be negative; intervals are cut off where no true "
-    "value can lie, but never short of the number itself. Chosen values, such as medians, have no interval: how far "
-    "off they are depends on the data."
+    "Numbers are published with their noise, so counts may be negative. Intervals leave out impossible values but "
+    "always contain the published number. Chosen values, such as medians, have no interval: how far off they are "
+    "depends on the data."
 )
 _CLAMPED = "Values outside the bounds count as the nearest bound. All this was declared before the data were read."
 
@@ -140,7 +140,7 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
         "<h2>Shares of the budget</h2>",
         _figure(
             pictures.shares(statistics),
-            f"Each statistic's share of the total: how fast the total falls if it costs a little less.{cut}",
+            f"Each statistic's share: how much the total would fall if this statistic cost a little less.{cut}",
         ),
         "<h2>The total, statistic by statistic</h2>",
         _figure(

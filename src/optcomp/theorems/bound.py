@@ -113,12 +113,10 @@ class Bound:
         given = text_of(self.given)
         if len(given) > _SHORT:
             given = _decimal(Fraction(self.given), 17, ROUND_CEILING)
+        by = f"({self.theorem}, {self.method}; {self.count} mechanism{'' if self.count == 1 else 's'})"
         if math.isinf(self.upper) and self.lower == self.upper:
-            return f"no finite {symbol} at {other} = {given} ({self.theorem}, {self.method}; {self.count} mechanisms)"
-        return (
-            f"{symbol} in [{self.lower!r}, {self.upper!r}] at {other} = {given} "
-            f"({self.theorem}, {self.method}; {self.count} mechanisms)"
-        )
+            return f"no finite {symbol} at {other} = {given} {by}"
+        return f"{symbol} in [{self.lower!r}, {self.upper!r}] at {other} = {given} {by}"
 
 
 def upper_bound(

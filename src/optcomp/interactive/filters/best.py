@@ -14,7 +14,7 @@ from optcomp.numerics.exact import Number
 from optcomp.theorems import fz21, wrrw23
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class BestFilter(Filter):
     """Sums or concentration, whichever still holds: Σε_i <= ε or Σρ_i <= ρ, and Σδ_i <= δ''.
 
