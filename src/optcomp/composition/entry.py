@@ -128,7 +128,7 @@ def _noted(
     """The same, with a word on its width where it has two sides."""
     if parameters == "adaptive":
         return bound
-    return with_width_note(bound, rtol, isinstance(read, Mixture) and bool(read.notions))
+    return with_width_note(bound, rtol, isinstance(read, Mixture) and bool(read.bounded))
 
 
 def compare(

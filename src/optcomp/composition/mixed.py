@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from optcomp.composition.widths import BY_RENYI, is_narrow
 from optcomp.errors import HypothesisNotMet, NotAffordable
-from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact
@@ -34,7 +34,7 @@ _ROUGH = Effort(1e-6, 2e8)
 
 def best(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:
     """The smallest upper side of all sound ways, with the largest lower side."""
-    if not mixture.notions:
+    if not mixture.bounded:
         return _by_losses_or_renyi(mixture, quantity, given, effort)
     found = [by_renyi(mixture, quantity, given), *_with_blocks(mixture, quantity, given)]
     pure = mixture.by_pure()
@@ -59,7 +59,7 @@ def _by_losses_or_renyi(mixture: Mixture, quantity: Quantity, given: Exact, effo
 def by_losses(mixture: Mixture, quantity: Quantity, given: Exact, effort: Effort) -> Bound:
     """By the losses of all parts; notions are refused."""
     _refuse_notions(mixture)
-    if not mixture.mechanisms:
+    if not mixture.losses:
         return opt.answer(quantity, mixture.pairs, given, None, _FEW_ATOMS, effort)[0]
     if mixture.all_gaussian:
         return drs22.epsilon_at(mixture, given) if quantity == "epsilon" else drs22.delta_at(mixture, given)
@@ -91,14 +91,14 @@ def _parts_alone(mixture: Mixture, bound: Bound) -> Iterator[float]:
     with suppress(NotAffordable):  # whether any ε works is undecided
         if mixture.pairs.kinds:
             yield opt.answer(bound.quantity, mixture.pairs, bound.given, None, _FEW_ATOMS, _ROUGH)[0].lower
-        if len(mixture.mechanisms) > 1 or mixture.pairs.kinds:
-            largest = max(mixture.mechanisms, key=lambda item: item[1])
+        if len(mixture.losses) > 1 or mixture.pairs.kinds:
+            largest = max(mixture.losses, key=lambda item: item[1])
             yield by_losses(Mixture(leaks, (largest,)), bound.quantity, bound.given, _ROUGH).lower
 
 
 def _refuse_notions(mixture: Mixture) -> None:
-    if mixture.notions:
-        names = ", ".join(sorted({type(notion).__name__ for notion, _ in mixture.notions}))
+    if mixture.bounded:
+        names = ", ".join(sorted({type(notion).__name__ for notion, _ in mixture.bounded}))
         raise HypothesisNotMet(zdw22.ID, f"it needs the privacy loss of every mechanism, and {names} only bounds it")
 
 
@@ -142,7 +142,7 @@ def converted_first(mixture: Mixture, quantity: Quantity, given: Exact) -> Bound
     counts = {(eps, delta): copies for eps, delta, copies in mixture.pairs.groups}
     for value, count in mixture.others:
         alone = (
-            Mixture(Parts(()), ((value, 1),)) if isinstance(value, Mechanism) else Mixture(Parts(()), (), ((value, 1),))
+            Mixture(Parts(()), ((value, 1),)) if isinstance(value, KnownLoss) else Mixture(Parts(()), (), ((value, 1),))
         )
         delta = 0.0 if value.pure is not None else float(given) / (2 * needy)
         eps = value.pure if value.pure is not None else best(alone, quantity, delta, _ROUGH).upper
@@ -155,9 +155,9 @@ def converted_first(mixture: Mixture, quantity: Quantity, given: Exact) -> Bound
 
 def _with_blocks(mixture: Mixture, quantity: Quantity, given: Exact) -> Iterator[Bound]:
     """All Rényi bounds as one (ε', δ') mechanism beside the others, for a few δ'."""
-    if not mixture.mechanisms and not mixture.pairs.kinds:
+    if not mixture.losses and not mixture.pairs.kinds:
         return
-    block = Mixture(Parts(()), (), mixture.notions)
+    block = Mixture(Parts(()), (), mixture.bounded)
     whole = given if quantity == "epsilon" else by_renyi(mixture, quantity, given).upper
     for share in _SHARES:
         delta = share * float(whole)
@@ -167,7 +167,7 @@ def _with_blocks(mixture: Mixture, quantity: Quantity, given: Exact) -> Iterator
         if not 0 < eps < 1e9:
             continue
         note = f"the Rényi bounds as one mechanism of ε = {eps:.6g}, δ = {delta:.3g} (CKS20)"
-        rest = mixture.without_notions().with_block(eps, delta)
+        rest = mixture.without_bounded().with_block(eps, delta)
         found = by_losses(rest, quantity, given, _ROUGH)
         if math.isfinite(found.upper):
             yield replace(found, notes=(*found.notes, note))

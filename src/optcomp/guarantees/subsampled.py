@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from optcomp.errors import InvalidGuarantee
-from optcomp.guarantees.mechanism import Mechanism, kept
+from optcomp.guarantees.known_loss import KnownLoss, kept
 from optcomp.guarantees.noise import Gaussian, Laplace
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.numerics.laws.law import Law
@@ -16,7 +16,7 @@ _LEAST_RATE = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
-class PoissonSubsampled(Mechanism):
+class PoissonSubsampled(KnownLoss):
     """A Gaussian or Laplace mechanism on a random sample that holds each person with probability `rate`.
 
     For neighbours that differ by one person added or removed.  The two directions differ; both are accounted for.

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from optcomp.guarantees.approximate import ApproxDP, PureDP
-from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVector
-from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVectorDP
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.guarantees.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiDP
 from optcomp.guarantees.subsampled import PoissonSubsampled
@@ -43,7 +43,7 @@ def mechanism_to_pure(value: Laplace | DiscreteLaplace | RandomizedResponse | Ex
     return PureDP(value.pure)
 
 
-def sparse_vector_to_pure(value: SparseVector) -> PureDP:
+def sparse_vector_to_pure(value: SparseVectorDP) -> PureDP:
     """The two parts of its ε."""
     return PureDP(value.epsilon)
 
@@ -93,7 +93,7 @@ def notion_to_renyi(value: ZCDP | TCDP | Exponential) -> RenyiDP:
     return RenyiDP(_Curve(value.renyi))
 
 
-def losses_to_renyi(value: Mechanism) -> RenyiDP:
+def losses_to_renyi(value: KnownLoss) -> RenyiDP:
     """The optimal curve log E e^{(α-1)L}/(α-1), in the worse direction."""
     laws = value.laws
 
@@ -118,7 +118,7 @@ class _Curve:
 STEPS = (
     Conversion(PureDP, ApproxDP, "DKMMN06", pure_to_approx),
     Conversion((Laplace, DiscreteLaplace, RandomizedResponse, Exponential), PureDP, "KOV15-3.3", mechanism_to_pure),
-    Conversion(SparseVector, PureDP, "DKMMN06", sparse_vector_to_pure),
+    Conversion(SparseVectorDP, PureDP, "DKMMN06", sparse_vector_to_pure),
     Conversion(NameAndShame, ApproxDP, "DKMMN06", shame_to_approx),
     Conversion(PureDP, ZCDP, "BS16", pure_to_zcdp),
     Conversion(Exponential, ZCDP, "CR21", exponential_to_zcdp),

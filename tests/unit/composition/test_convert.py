@@ -12,7 +12,7 @@ from flint import acb, arb
 
 import optcomp as oc
 from optcomp.composition.conversion import path
-from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.theorems.conversions import STEPS
 from tests.oracles.losses import (
     Hockey,
@@ -58,7 +58,7 @@ SOURCES: list[tuple[Any, Truth]] = [
     (oc.ZCDP(0.125), ([gaussian_moment(0.5)], gaussian_hockey(0.5))),
     (oc.TCDP(0.125, 7), ([gaussian_moment(0.5)], gaussian_hockey(0.5))),
     (oc.Exponential(0.8), ([response_moment(0.4, 2)], atoms_hockey(lambda: response_atoms(0.4)))),
-    (oc.SparseVector(0.3, 0.5), ([response_moment(Fraction(0.3) + Fraction(0.5), 2)], None)),
+    (oc.SparseVectorDP(0.3, 0.5), ([response_moment(Fraction(0.3) + Fraction(0.5), 2)], None)),
     (oc.NameAndShame(0.01), ([], None)),
     (
         oc.PoissonSubsampled(oc.Gaussian(1), 0.2),
@@ -107,7 +107,7 @@ def test_no_step_promises_more(source: Any, truth: Truth) -> None:
 @pytest.mark.parametrize(("source", "truth"), SOURCES, ids=NAMES)
 def test_curves_of_losses_are_tight(source: Any, truth: Truth) -> None:
     """The step from a mechanism to its Rényi curve loses nothing but rounding."""
-    if not isinstance(source, Mechanism):
+    if not isinstance(source, KnownLoss):
         return
     curve = oc.convert(source, oc.RenyiDP)
     with working(160):
@@ -134,7 +134,7 @@ def test_chains() -> None:
     assert oc.convert(oc.Laplace(2), oc.TCDP).rho == Fraction(1, 8)
     assert oc.convert(oc.Gaussian(2), oc.ApproxZCDP) == oc.ApproxZCDP("0.125", 0)
     assert oc.convert(oc.Exponential(2), oc.ZCDP) == oc.ZCDP("0.5")  # not by way of its ε, which gives 2
-    assert oc.convert(oc.SparseVector("0.1", "0.2"), oc.ApproxDP) == oc.ApproxDP("0.3", 0)
+    assert oc.convert(oc.SparseVectorDP("0.1", "0.2"), oc.ApproxDP) == oc.ApproxDP("0.3", 0)
     assert oc.convert(oc.NameAndShame(0.25), oc.ApproxDP) == oc.ApproxDP(0, 0.25)
     assert [step.theorem for step in path(oc.Laplace, oc.ZCDP)] == ["KOV15-3.3", "BS16"]
     same = oc.ZCDP(1)
