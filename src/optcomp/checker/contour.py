@@ -24,7 +24,7 @@ from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
 from optcomp.checker.instance import Range
 from optcomp.checker.kernels import Kernel, Pair, Smoothed
-from optcomp.checker.line import Coins, Line
+from optcomp.checker.line import Line, WorkingCoins
 
 Tell = Callable[[str, float], None]
 _BLOCKS = 600
@@ -130,7 +130,7 @@ def _ranges(last: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
+def aliases(coins: WorkingCoins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
     """What Σ_{m≠0} e^{cmΛ} B_c(y+mΛ) lies between, in units of M_u(c) e^{-cy}; one exponent on either side of c."""
     period, place = 2 * arb.pi() / kernel.step, ball(y)
     unit = line.log_moment + kernel.tilt(line.c) - line.c * place
@@ -145,7 +145,7 @@ def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Se
     return Range(low, high)
 
 
-def _chernoff(coins: Coins, kernel: Kernel, exponent: float, y: arb) -> arb:
+def _chernoff(coins: WorkingCoins, kernel: Kernel, exponent: float, y: arb) -> arb:
     """log of κ_x M_u(x) e^{-xy}."""
     x = arb(exponent)
     size = coins.log_moment(x) + kernel.tilt(x) - x * y

@@ -15,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Complexes = npt.NDArray[np.complex128]
+"""The kinds of arrays that claims are made from."""
 
 U = 2.0**-53
 BLOCK = 32

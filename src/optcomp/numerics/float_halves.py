@@ -25,8 +25,9 @@ from optcomp.numerics.balls import ball, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, suffix_sums, sum_error
 from optcomp.numerics.exact import Exact
-from optcomp.numerics.halves import Coin, split
+from optcomp.numerics.halves import split
 from optcomp.numerics.lines import BelowFloor
+from optcomp.numerics.tally import Pair
 
 _RANGE = 700.0
 _MARGIN = 1e-9
@@ -55,7 +56,7 @@ class FloatHalves:
 
     bits = 128
 
-    def __init__(self, coins: Sequence[Coin], floor: float = 0.0, depth: float = math.inf) -> None:
+    def __init__(self, coins: Sequence[Pair], floor: float = 0.0, depth: float = math.inf) -> None:
         with precision(self.bits):
             first, second = (_half(part) for part in split(coins))
             reach = float(first.place[-1] + second.place[-1])
@@ -114,7 +115,7 @@ def _prune(half: _Half, least: float, depth: float) -> _Half:
     return _Half(half.place[keep], half.log_p[keep], half.place_error, half.weight_error, half.dropped + lost)
 
 
-def _half(coins: Sequence[Coin]) -> _Half:
+def _half(coins: Sequence[Pair]) -> _Half:
     """All sums of a half: single coins by doubling, repeated ones by outer sums."""
     half = _singles([x for x, m in coins if m == 1])
     for x, m in coins:

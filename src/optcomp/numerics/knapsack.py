@@ -29,11 +29,10 @@ from flint import arb
 from optcomp.numerics.balls import float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, prefix_sums, sum_error
-from optcomp.numerics.halves import Coin
 from optcomp.numerics.lines import BelowFloor
 from optcomp.numerics.progress import report
 from optcomp.numerics.saddle import tilt_guess
-from optcomp.numerics.tally import Tally
+from optcomp.numerics.tally import Pair, Tally
 
 _NEGLIGIBLE = 1e-34  # share of the table that may be dropped at each end of one clean-up
 _CLEAN_EVERY = 64
@@ -45,7 +44,7 @@ Step = tuple[int, int]
 """A size in units, and how many coins have it."""
 
 
-def rounded_steps(coins: Sequence[Coin], unit: float, *, up: bool) -> list[Step]:
+def rounded_steps(coins: Sequence[Pair], unit: float, *, up: bool) -> list[Step]:
     """Sizes as whole multiples of the unit, every one rounded up (or every one down), exactly."""
     tally, grid = Tally.of(coins), Fraction(unit)
     sizes, counts = tally.floats

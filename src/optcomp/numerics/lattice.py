@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
-
-Floats = npt.NDArray[np.float64]
 
 _MOST_STEPS = 10**7
 _MOST_CELLS = 5e7  # table entries, 400 MB

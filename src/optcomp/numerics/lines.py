@@ -21,8 +21,9 @@ from typing import Protocol
 from flint import arb
 
 from optcomp.numerics.balls import precision
+from optcomp.numerics.blocked import Floats
 from optcomp.numerics.roots import Side, certified_root
-from optcomp.numerics.saddle import Floats, excess_root_guess
+from optcomp.numerics.saddle import excess_root_guess
 
 _FLOORS = (4.0, 12.0, 40.0, math.inf)  # how much larger than t the (odds of the) excess is at the floor, in nats
 _HIGH = -1e-14

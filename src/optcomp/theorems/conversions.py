@@ -19,7 +19,6 @@ from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, Renyi
 from optcomp.guarantees.subsampled import PoissonSubsampled
 from optcomp.numerics.balls import float_up, precision
 
-Source = Any
 _BITS = 96
 
 
@@ -30,7 +29,7 @@ class Conversion:
     source: type | tuple[type, ...]
     target: type
     theorem: str
-    step: Callable[[Source], Any]
+    step: Callable[[Any], Any]
 
 
 def pure_to_approx(value: PureDP) -> ApproxDP:

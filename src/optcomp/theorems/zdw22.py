@@ -21,7 +21,7 @@ from optcomp.instances.mixture import Laws, Mixture
 from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
-from optcomp.numerics.contour.plan import Plan, short
+from optcomp.numerics.contour.plan import Contour, short
 from optcomp.numerics.exact import Exact, decimal_down, decimal_up, float_above
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, side_of, told_root
@@ -33,7 +33,7 @@ from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
 ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
 _BITS = 96
 _USUAL = Effort()
-_NO_PLAN = Plan(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NO_PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
 """Width and work for a first look."""
 _TILTS = np.exp(np.linspace(-12, 14, 53))

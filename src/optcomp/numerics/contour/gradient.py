@@ -38,7 +38,7 @@ _HALVINGS = 20
 _MOST_STEPS, _CLOSE, _EVEN, _FAR, _NOTHING = 60, 1e-8, 1e-6, 4.0, 1e-9
 _SETTLED = 6
 """After so many steps the blur stays as it is."""
-Complexes = npt.NDArray[np.complexfloating]
+_Complexes = npt.NDArray[np.complexfloating]
 Places = npt.NDArray[np.intp]
 
 
@@ -88,7 +88,7 @@ def terms_of(coins: Floats, noise: Floats) -> tuple[Terms, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class NearOptimum:
     """About the optimum y, dy/da and, if asked for, d²y/da²."""
 
     y: float
@@ -105,7 +105,7 @@ def optimum(
     *,
     start: float | None = None,
     second: bool = False,
-) -> Optimum:
+) -> NearOptimum:
     """About where the excess is t, for positive amounts; `start` is a guess."""
     return _Root(terms, amounts, log_t, blur).run(start, second)
 
@@ -125,10 +125,10 @@ class _Root:
         self.own = terms.variance(amounts)
         self.top = float(self.m @ self.x) if self.own == 0 else math.inf
 
-    def run(self, start: float | None, second: bool) -> Optimum:
+    def run(self, start: float | None, second: bool) -> NearOptimum:
         """Newton's method on log F, which is concave, within a bracket."""
         if not self.top > 0:
-            return Optimum(0.0, np.zeros(self.terms.size), None)
+            return NearOptimum(0.0, np.zeros(self.terms.size), None)
         if (y := self._top_cell()) is not None:
             return self._at_the_top(y, second)
         y = self._guess() if start is None or not 0 < start < self.top else start
@@ -148,7 +148,7 @@ class _Root:
             else:
                 y = y + step if low < y + step < high else 0.5 * (low + high)
             if y < _NOTHING:
-                return Optimum(0.0, np.zeros(self.terms.size), None)
+                return NearOptimum(0.0, np.zeros(self.terms.size), None)
         return _Line(self, y, extra).derivatives(second)
 
     @cached_property
@@ -164,7 +164,7 @@ class _Root:
         near = max(2 * float(self.x.min()), self.blur * self.top)
         return y if y > max(self.top - near, 0.0) else None
 
-    def _at_the_top(self, y: float, second: bool) -> Optimum:
+    def _at_the_top(self, y: float, second: bool) -> NearOptimum:
         """y = Σx + log(1 - t/P), P = P(L = top), with ∂ log P/∂x = 1/(1 + e^x)."""
         terms, own = self.terms, self.terms.coin_of.size
         ratio, x = math.exp(self._room), self.x[:own]
@@ -176,11 +176,11 @@ class _Root:
 
         slopes, bends = gathered(rate * (1 + odds * low)), -odds * gathered(rate**2 * low * (1 - low))
         if not second:
-            return Optimum(y, slopes, None)
+            return NearOptimum(y, slopes, None)
         if terms.size > MOST_DENSE:
-            return Optimum(y, slopes, bends)
+            return NearOptimum(y, slopes, bends)
         falls = gathered(rate * low)
-        return Optimum(y, slopes, np.diag(bends) - odds / (1 - ratio) * np.outer(falls, falls))
+        return NearOptimum(y, slopes, np.diag(bends) - odds / (1 - ratio) * np.outer(falls, falls))
 
     def _guess(self) -> float:
         """As if all were Gaussian."""
@@ -236,7 +236,7 @@ class _Line:
         return float((logs - 0.5 * theta**2 * self.variance).max()) < _NEGLIGIBLE
 
     @cached_property
-    def weights(self) -> tuple[Complexes, Complexes]:
+    def weights(self) -> tuple[_Complexes, _Complexes]:
         """The places z, and e^{K(z)-zy} there, 1 at the saddle; half of it there, for it counts once."""
         rows = min(max(_BLOCK // max(self.x.size, 1), 16), math.isqrt(self.count) + 1)
         turn = np.exp(np.arange(rows)[:, np.newaxis] * (-2j * self.step * self.x)) * self.fallen
@@ -261,7 +261,7 @@ class _Line:
         log_excess = self.log_peak + math.log(excess) + math.log(self.step / math.pi / (self.c * (self.c + 1)))
         return log_excess, min(-self.c * float((weight * ((self.c + 1) / (z + 1))).real.sum()) / excess, -1e-12)
 
-    def derivatives(self, second: bool) -> Optimum:
+    def derivatives(self, second: bool) -> NearOptimum:
         """Of y at a constant excess."""
         z, weight = self.weights
         inner = weight / (z * (z + 1))
@@ -285,16 +285,16 @@ class _Line:
         first *= times
         slopes = -first[:-1] / first[-1]
         if not second:
-            return Optimum(self.y, slopes, None)
+            return NearOptimum(self.y, slopes, None)
         if not dense:
-            return Optimum(self.y, slopes, -self.terms.copies * bend / first[-1])
+            return NearOptimum(self.y, slopes, -self.terms.copies * bend / first[-1])
         curves *= np.outer(times, times)
         along = np.outer(curves[:-1, -1], slopes)
         inside = curves[:-1, :-1] + np.diag(self.terms.copies * bend)
         found = inside + along + along.T + curves[-1, -1] * np.outer(slopes, slopes)
-        return Optimum(self.y, slopes, -found / first[-1])
+        return NearOptimum(self.y, slopes, -found / first[-1])
 
-    def _columns(self, z: Complexes, up: Any) -> Complexes:
+    def _columns(self, z: _Complexes, up: Any) -> _Complexes:
         """∂K/∂a for one copy of each amount, and -z for y."""
         terms, column = self.terms, z[:, np.newaxis]
         found = np.empty((z.size, terms.size + 1), dtype=complex)
@@ -311,7 +311,7 @@ class _Line:
     def _owners(self) -> tuple[Places, Places]:
         return np.unique(self.terms.coin_of, return_index=True)
 
-    def _bend(self, z: Complexes, inner: Complexes, up: Any) -> Floats:
+    def _bend(self, z: _Complexes, inner: _Complexes, up: Any) -> Floats:
         """The integral of ∂²K/∂a² for one copy of each amount."""
         terms = self.terms
         share = 1 / (1 + np.exp(-self.x[: terms.coin_of.size]))

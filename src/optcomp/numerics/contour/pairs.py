@@ -13,9 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.contour.coins import Coins, dot
 
 PAIRS = 512
@@ -24,8 +23,6 @@ _RANGES = 16
 _GAIN = 0.05
 _LEAST = 64
 _MOST_PIECES = 1024
-
-Ints = npt.NDArray[np.int64]
 
 
 def pairs_promise(coins: Coins, c: float, needed: float) -> bool:

@@ -45,7 +45,7 @@ class Outline(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Contour:
     """A contour for H near y: s = tilt + iθ, nodes θ = 0, step, 2 step, ...
 
     `tolerance` is the error that does not matter, in units of e^{K(tilt) - tilt*y}; `above` and `below` are the tilts
@@ -140,7 +140,7 @@ def _log_h(outline: Outline, c: Floats) -> tuple[Floats, Floats]:
     return y, value - c * y - np.log(np.abs(c * (c + 1))) - 0.5 * np.log(2 * math.pi * spread)
 
 
-def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Plan:
+def make_contour(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Contour:
     """A contour through the saddle, with the longest step whose aliasing is below a share of the tolerance.
 
     `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step, and
@@ -165,7 +165,7 @@ def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: floa
     assert best is not None
     period, tilt, above, below, log_s = best
     step = float(short(np.array([2 * math.pi / period]))[0])
-    return Plan(
+    return Contour(
         saddle.excess, tilt, saddle.y, step, above, below, smoothing, max(min(relative, 0.1) * math.exp(log_s), 1e-290)
     )
 

@@ -18,12 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.blocked import Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins, dot, log_mean
-
-Ints = npt.NDArray[np.int64]
 
 REACH = 1.2
 _SLOPE = 2 * math.tan(REACH)

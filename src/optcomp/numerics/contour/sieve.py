@@ -16,13 +16,10 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.pairs import PAIRS, pair_bounds, pairs_promise
-
-Ints = npt.NDArray[np.int64]
 
 _CLUSTERS = 96
 _CHUNK = 24
