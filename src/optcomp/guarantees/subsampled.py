@@ -19,7 +19,8 @@ _LEAST_RATE = 1e-7
 class PoissonSubsampled(KnownLoss):
     """A Gaussian or Laplace mechanism on a random sample that holds each person with probability `rate`.
 
-    For neighbours that differ by one person added or removed.  The two directions differ; both are accounted for.
+    For neighbours that differ by one person added or removed, in all mechanisms of a list the same way round.  The two
+    directions differ; both are accounted for.
     """
 
     mechanism: Gaussian | Laplace

@@ -65,7 +65,10 @@ class Mixture:
 
     @property
     def directions(self) -> range:
-        """One direction if every loss is symmetric, else two."""
+        """One direction if every loss is symmetric, else two: all mechanisms see the same data sets in the same order.
+
+        Mixed orders are no case of it, and could cost more (docs/losses.md).
+        """
         return range(max((len(value.laws) for value, _ in self.losses), default=1))
 
     @cached_property
