@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +13,7 @@ from flint import acb, arb
 import optcomp as oc
 from optcomp.composition.conversion import path
 from optcomp.guarantees.known_loss import KnownLoss
-from optcomp.theorems.conversions import STEPS
+from optcomp.theorems.conversions import STEPS, Conversion
 from tests.oracles.losses import (
     Hockey,
     Moment,
@@ -128,6 +128,75 @@ def test_at_a_given_delta(source: Any, truth: Truth) -> None:
         if hockey is not None:
             with working(160):
                 assert not hockey(real(found.epsilon)) > real(delta)
+
+
+def chains(kind: type, target: type, seen: tuple[type, ...] = ()) -> Iterator[tuple[Conversion, ...]]:
+    """Every chain of steps that takes no notion twice."""
+    if kind is target:
+        yield ()
+        return
+    for step in STEPS:
+        if issubclass(kind, step.source) and step.target not in (*seen, kind):
+            for rest in chains(step.target, target, (*seen, kind)):
+                yield (step, *rest)
+
+
+def along(chain: tuple[Conversion, ...], value: Any) -> Any:
+    for step in chain:
+        value = step.step(value)
+    return value
+
+
+def amounts(value: Any) -> list[Fraction]:
+    """What a notion promises as numbers of which smaller ones are better; curves at many orders."""
+    if isinstance(value, oc.RenyiDP):
+        curve = value.curve
+        assert curve is not None
+        return [Fraction(min(curve(order), 1e300)) for order in (*ORDERS, 1e6, 1e15, 1e16)]
+    if isinstance(value, oc.TCDP):
+        return [Fraction(value.rho), -Fraction(value.omega)]
+    names = [name for name in ("epsilon", "delta", "rho", "mu") if hasattr(value, name)]
+    return [Fraction(getattr(value, name)) for name in names]
+
+
+SIZES = (Fraction(1, 100), Fraction(1, 2), Fraction(3), Fraction(40))
+GRID: list[Any] = [
+    *(source for source, _ in SOURCES),
+    *(
+        make(size)
+        for size in SIZES
+        for make in (oc.PureDP, oc.Exponential, oc.GaussianDP, oc.ZCDP, oc.RandomizedResponse)
+    ),
+    *(make(1 / size) for size in SIZES for make in (oc.Laplace, oc.Gaussian)),
+    *(oc.RandomizedResponse(size, answers) for size in SIZES for answers in (2, 7)),
+    *(oc.SparseVectorDP(size, size) for size in SIZES),
+]
+TARGETS = (oc.PureDP, oc.ApproxDP, oc.GaussianDP, oc.ZCDP, oc.TCDP, oc.ApproxZCDP, oc.RenyiDP)
+
+
+def test_no_chain_is_tighter_than_the_shortest() -> None:
+    """Rationals are compared exactly, curves up to the last places of a float."""
+    several = set()
+    for source in GRID:
+        for target in TARGETS:
+            ways = list(chains(type(source), target))
+            if len(ways) < 2:
+                continue
+            several.add((type(source), target))
+            shortest = path(type(source), target)
+            assert len(shortest) == min(map(len, ways))
+            best = amounts(along(shortest, source))
+            slack = 1 + Fraction(1, 2**50) if target is oc.RenyiDP else 1
+            for way in ways:
+                assert all(one <= other * slack for one, other in zip(best, amounts(along(way, source)), strict=True))
+    assert (oc.Exponential, oc.ZCDP) in several
+    assert {kind for kind, target in several if target is oc.RenyiDP} >= {oc.Laplace, oc.Gaussian, oc.ZCDP}
+
+
+def test_a_detour_that_gives_less() -> None:
+    """The comparison is not idle: by way of its ε the exponential mechanism costs four times as much."""
+    detour = next(way for way in chains(oc.Exponential, oc.ZCDP) if len(way) == 2)
+    assert along(detour, oc.Exponential(2)).rho == 4 * oc.convert(oc.Exponential(2), oc.ZCDP).rho
 
 
 def test_chains() -> None:
