@@ -23,7 +23,7 @@ U = 2.0**-53
 BLOCK = 32
 _PIECE = 1 << 15  # values that are summed exactly at a time: three arrays of them fit into the cache
 LIBM = 8.0
-"""Assumed: numpy's exp, log, log1p, tanh and math.exp are within this many u of the truth; tests check it."""
+"""Assumed: the functions listed in docs/engine.md, section 7, are within this many u of the truth; tests check it."""
 
 
 def sum_error(n: int) -> float:
