@@ -9,7 +9,7 @@ from functools import cached_property
 
 from flint import arb, ctx
 
-from optcomp.checker.balls import ball, working
+from optcomp.checker.balls import COIN_BITS, ball, working
 from optcomp.checker.choices import Trapezoid, cutoff, log_unit, plain_trapezoid, smoothed_trapezoid
 from optcomp.checker.contour import Tell, aliases, enclosed, integrate
 from optcomp.checker.guess import Sketch, short
@@ -17,8 +17,7 @@ from optcomp.checker.instance import Instance, Range
 from optcomp.checker.kernels import Kernel, Periodic, Smoothed
 from optcomp.checker.line import Line, WorkingCoins
 
-_SPARE = 28
-_BITS = 192
+_SPARE = 28  # bits for what sums and products of a few thousand balls lose
 
 
 class Scene:
@@ -35,7 +34,7 @@ class Scene:
     def coins(self, bits: int) -> WorkingCoins:
         """The coins in balls of at least so many bits."""
         if bits > self._bits:
-            self._bits = max(bits, _BITS)
+            self._bits = max(bits, COIN_BITS)
             with working(self._bits):
                 self._coins = WorkingCoins(self.instance)
         return self._coins

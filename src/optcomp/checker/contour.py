@@ -27,10 +27,10 @@ from optcomp.checker.kernels import Kernel, Pair, Smoothed
 from optcomp.checker.line import Line, WorkingCoins
 
 Tell = Callable[[str, float], None]
-_BLOCKS = 600
-_START = 4
-_PIECE = 4
-_HOPE = 0.5
+_BLOCKS = 600  # coins up to which matrices beat node by node
+_START = 4  # ranges to skip are a quarter as long as the way to them
+_PIECE = 4  # nodes in a piece for which hope is judged
+_HOPE = 0.5  # share of pieces that must look small before skipping is tried
 
 
 class Exhausted(Exception):

@@ -22,10 +22,10 @@ from optcomp.checker.guess import Floats
 from optcomp.checker.instance import Coin, Instance
 from optcomp.checker.moments import Bin
 
-_BINNED = 600
-_MANY = 3000
-_SAMPLE = 800
-_MARGIN = 0.3
+_BINNED = 600  # coins beyond which bins and their power sums are quicker
+_MANY = 3000  # coins beyond which bounds use a sample
+_SAMPLE = 800  # of the smallest coins, and of all others
+_MARGIN = 0.3  # in log|φ|²: for what a guess in floats misses
 
 
 class WorkingCoins:

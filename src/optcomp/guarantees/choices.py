@@ -17,7 +17,7 @@ from optcomp.numerics.exact import Exact, Number, whole
 from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
 from optcomp.numerics.laws.law import Law
 
-_MOST_ANSWERS = 10**9
+_MOST_ANSWERS = 10**9  # more answers than there is anything to choose among
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from optcomp.numerics.laws.gaussian import NormalLaw
 from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law
 
-_MOST_SHIFT = 1000
+_MOST_SHIFT = 1000  # a law of so many atoms is listed one by one
 
 
 @dataclass(frozen=True, slots=True)

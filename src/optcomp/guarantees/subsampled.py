@@ -12,7 +12,7 @@ from optcomp.numerics.laws.law import Law
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 
-_LEAST_RATE = 1e-7
+_LEAST_RATE = 1e-7  # below, one person in ten million, the rate is a mistake
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_near, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, suffix_sums, sum_error
 from optcomp.numerics.exact import Exact
@@ -29,8 +29,8 @@ from optcomp.numerics.halves import split
 from optcomp.numerics.lines import BelowFloor
 from optcomp.numerics.tally import Pair
 
-_RANGE = 700.0
-_MARGIN = 1e-9
+_RANGE = 700.0  # in logs: products of two weights stay between 1e-304 and 1e304
+_MARGIN = 1e-9  # below the floor, relatively: far above the error of any place
 
 
 class OutOfRange(ArithmeticError):
@@ -54,7 +54,7 @@ class FloatHalves:
     Atoms less likely than e^-depth are dropped: choose it well below the excess that is looked for.
     """
 
-    bits = 128
+    bits = SUM_BITS
 
     def __init__(self, coins: Sequence[Pair], floor: float = 0.0, depth: float = math.inf) -> None:
         with precision(self.bits):

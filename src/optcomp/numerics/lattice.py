@@ -11,7 +11,7 @@ import numpy as np
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 
-_MOST_STEPS = 10**7
+_MOST_STEPS = 10**7  # a unit that is a smaller part of the largest size makes too long a table
 _MOST_CELLS = 5e7  # table entries, 400 MB
 _LONG = 20_000  # so many sizes take a while to look at: a unit within a thousandth of the finest will do
 

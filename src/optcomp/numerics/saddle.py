@@ -13,7 +13,7 @@ import numpy as np
 from optcomp.numerics.blocked import Floats
 
 _BULK = math.log(0.02)  # above this excess the root lies in the bulk of the distribution
-_FEW = 3.0
+_FEW = 3.0  # coins that land low: with fewer expected ones a tilt wastes the range of floats
 
 
 def _cumulants(x: Floats, m: Floats, c: float) -> tuple[float, float, float]:

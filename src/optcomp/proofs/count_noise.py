@@ -39,6 +39,7 @@ WAYS: dict[Way, str] = {
 """The five ways, each with the name that people read; the simplest first."""
 
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Numbers of counts, about evenly on a logarithmic scale."""
 RTOL = 1e-4
 """How far, relatively, a noise may be above the least that is within the budget."""
 
@@ -46,8 +47,8 @@ CLOSE = 1e-3
 """Noises relatively closer than this count as equal."""
 
 _FINE = 1e-6  # where that costs nothing
-_POWER = 0.9
-_MOST = 10**9
+_POWER = 0.9  # the noise is looked for between the share of ε and this power of it
+_MOST = 10**9  # counts, so that every one is a float
 
 
 @dataclass(frozen=True)

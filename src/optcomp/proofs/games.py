@@ -30,7 +30,7 @@ Transcript = tuple[Any, ...]
 Response = tuple[int, ...]
 """An outcome of leaky randomized response for every round."""
 
-_MOST_RATIOS = 1 << 18
+_MOST_RATIOS = 1 << 18  # different likelihood ratios: seconds of rational arithmetic
 
 
 @dataclass(frozen=True)

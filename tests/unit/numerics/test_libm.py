@@ -79,7 +79,7 @@ def square(rng: np.random.Generator) -> Sequence[Floats]:
 
 def ellipses(rng: np.random.Generator) -> Sequence[Floats]:
     """ρ^{1-N}, as in the error of Chebyshev interpolation."""
-    return [10 ** rng.uniform(0.02, 6.5, COUNT), 1.0 - rng.integers(6, 41, COUNT)]
+    return [10 ** rng.uniform(0.02, 6.5, COUNT), 1.0 - rng.integers(6, 41, COUNT).astype(np.float64)]
 
 
 REAL: dict[str, tuple[Callable[..., arb], list[Draw]]] = {

@@ -12,12 +12,14 @@ from optcomp.numerics.contour.integral import Sides
 from optcomp.numerics.contour.plan import Contour, Saddle, make_contour, saddle_at, saddle_for
 from optcomp.numerics.roots import Side, certified_root
 
-_ROUNDS = 4
-_FEW = 300
+_ROUNDS = 4  # quadratures at most: the second is placed well, and two more make up for a bad guess
+_FEW = 300  # with fewer variables the saddle point is not to be trusted
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
+"""Relative width, number and nanoseconds of the rough quadratures that look for a start."""
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
-_FIRST = 2048
+_FIRST = 2048  # nodes that tell the place well enough for the first steps of Newton's method
 _MOST_STEPS, _LONG = 60, 1e-9
+"""Looks in one direction before an end is given up; and the part of a place to which a proved end is moved back."""
 _NOTHING = 1e-14  # ends closer than this are not moved: halving towards 0 would take a thousand looks
 _MOST_LOST = 12  # places that prove nothing at all
 _AIM = 0.75

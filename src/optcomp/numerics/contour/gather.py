@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from optcomp.numerics.blocked import Floats, Ints, U
+from optcomp.numerics.blocked import CACHED, Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins, dot
 from optcomp.numerics.contour.integral import BATCH, Nodes
 from optcomp.numerics.contour.plan import Contour
@@ -17,7 +17,6 @@ from optcomp.numerics.contour.sieve import Skipped, sieve
 
 _POINT, _FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 400.0, 20.0
 """Rough costs in nanoseconds: a log-sum point, a factor of a product, a node in the sums, a step of the sieve."""
-_CHUNK = 1 << 17
 MOST_NODES = 3_000_000
 """About half a gigabyte."""
 
@@ -185,7 +184,7 @@ def _by_products(coins: Coins, plan: Contour, index: Ints) -> tuple[Floats, Floa
 
 def _by_logs(coins: Coins, summed: Points, plan: Contour, theta: Floats) -> tuple[Floats, Floats, Floats]:
     """φ from log-sums; nodes that the bins cannot serve one coin at a time, and the last ones as products."""
-    rows = max(_CHUNK // max(summed.size, 1), 1)
+    rows = max(CACHED // max(summed.size, 1), 1)
     parts = [summed.log_phi(plan.tilt, theta[i : i + rows]) for i in range(0, theta.size, rows)]
     logs, angles, errors = (np.concatenate(column) for column in zip(*parts, strict=True))
     wrong = np.flatnonzero(~(errors < 0.1))

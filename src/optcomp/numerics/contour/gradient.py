@@ -24,18 +24,21 @@ import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats
 
-BLUR = 1e-6
-MOST_DENSE = 120
+BLUR = 1e-6  # relative move of y: far below what a budget is split to
+MOST_DENSE = 120  # amounts up to which a full matrix of second derivatives is worth its products
 _PERIOD, _TOP = 25.0, 7.0
-_BLOCK = 1 << 15
+"""The integrand a period away is below e^-25, and beyond seven standard deviations below e^-24: next to nothing."""
+_BLOCK = 1 << 15  # complex values at a time: half a megabyte, which stays in the cache
 _ALONE = 1 << 18
 """Products of matrices with fewer multiplications are not shared among threads, which would wait for each other."""
 _MOST_NODES, _MOST_WORK = 1 << 14, 1 << 19
-_LEAST_NODES = 48
-_NEGLIGIBLE = -26.0
-_SMALL = 1e-9
-_HALVINGS = 20
+"""Nodes, and nodes times coins, before the blur is made larger instead."""
+_LEAST_NODES = 48  # fewer save nothing
+_NEGLIGIBLE = -26.0  # log of the integrand where it ends: e^-26 is 5e-12
+_SMALL = 1e-9  # weights below this do not matter to derivatives
+_HALVINGS = 20  # of an interval of 70 in log c: to 1e-4, and any line is right
 _MOST_STEPS, _CLOSE, _EVEN, _FAR, _NOTHING = 60, 1e-8, 1e-6, 4.0, 1e-9
+"""Newton: steps at most, relative step and gap in log F that end it, gap from which it overshoots, a y that is zero."""
 _SETTLED = 6
 """After so many steps the blur stays as it is."""
 _Complexes = npt.NDArray[np.complexfloating]
@@ -80,13 +83,6 @@ class Terms:
         return float((self.copies * self.squares) @ amounts**2) + self.fixed_variance
 
 
-def terms_of(coins: Floats, noise: Floats) -> tuple[Terms, Floats]:
-    """Every parameter an amount of its own: coins first."""
-    k, m = coins.size, noise.size
-    terms = Terms(np.ones(k + m), np.arange(k), np.ones(k), np.arange(k, k + m), np.ones(m), np.zeros(0))
-    return terms, np.concatenate([coins, noise])
-
-
 @dataclass(frozen=True, eq=False)
 class NearOptimum:
     """About the optimum y, dy/da and, if asked for, d²y/da²."""
@@ -108,12 +104,6 @@ def optimum(
 ) -> NearOptimum:
     """About where the excess is t, for positive amounts; `start` is a guess."""
     return _Root(terms, amounts, log_t, blur).run(start, second)
-
-
-def gradient(coins: Floats, noise: Floats, delta: float, blur: float = BLUR) -> tuple[float, Floats, Floats]:
-    """About the optimum y at δ, dy/dx_i and dy/dμ_j: how ε grows with each parameter, δ staying the same."""
-    found = optimum(*terms_of(coins, noise), math.log(delta), blur)
-    return found.y, found.slopes[: coins.size], found.slopes[coins.size :]
 
 
 class _Root:

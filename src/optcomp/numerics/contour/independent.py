@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import SUM_BITS, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.gather import MOST_NODES, node_reach, truncation
@@ -22,10 +22,10 @@ from optcomp.numerics.contour.integral import Integral, Means, Nodes
 from optcomp.numerics.contour.plan import Contour
 from optcomp.numerics.laws.law import Summand, Waves
 
-_BITS = 128
 _BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
-_OCTAVES = 30
-_DEAREST = 1e8
+"""Nodes computed at once, from few to many, and the fewest that are worth the attempt to skip them."""
+_OCTAVES = 30  # octaves of θ that share what skipping may cost: more than there ever are
+_DEAREST = 1e8  # nanoseconds: a single value that costs more is not asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Independent:
     def _mean(self, c: float) -> tuple[float, float]:
         if c > self._most_tilt:
             return 0.0, math.inf
-        with precision(_BITS):
+        with precision(SUM_BITS):
             whole = sum(copies * law.log_mean(c) for law, copies in self.laws)
             value = float(whole.mid())
             return value, float_up(abs(whole - value))

@@ -21,7 +21,8 @@ from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.points import reduced
 
 _ROWS, _COLUMNS = 64, 64
-BLOCK_NODES = _ROWS * _COLUMNS
+"""Nodes of a block as a square: a rotation for each row and column serves all of them."""
+BLOCK_NODES = _ROWS * _COLUMNS  # what one thread computes at a time
 _TOGETHER = 3
 """64 * 64 * 2^3 multiplications: few enough for a BLAS to stay in the calling thread; the only threads are ours."""
 
