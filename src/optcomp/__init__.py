@@ -35,7 +35,7 @@ from optcomp.guarantees import (
     PureDP,
     RandomizedResponse,
     RenyiDP,
-    SparseVector,
+    SparseVectorDP,
 )
 from optcomp.numerics.progress import listening
 from optcomp.theorems import Bound, Theorem, known_theorems, theorem
@@ -73,7 +73,7 @@ __all__ = [
     "PureDP",
     "RandomizedResponse",
     "RenyiDP",
-    "SparseVector",
+    "SparseVectorDP",
     "Theorem",
     "UnknownTheorem",
     "calibrate",

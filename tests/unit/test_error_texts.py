@@ -94,7 +94,7 @@ LONG = Fraction(1, 10) + Fraction(1, 10**5000)
         oc.NameAndShame(LONG),
         oc.RandomizedResponse(LONG),
         oc.PoissonSubsampled(oc.Gaussian(1), LONG),
-        oc.SparseVector(LONG, LONG),
+        oc.SparseVectorDP(LONG, LONG),
         SparseVector(3, epsilon=LONG),
         Question(Count(), epsilon=LONG),
         Histogram("age", edges=(0, LONG, 3)),

@@ -61,7 +61,7 @@ def _noted(method: Named, bound: Bound, instance: Instance, options: Options) ->
     """The same, with a word on its width where the method aims at one."""
     if not method.aims or options.parameters == "adaptive":
         return bound
-    return with_width_note(bound, options.rtol, isinstance(instance, Mixture) and bool(instance.notions))
+    return with_width_note(bound, options.rtol, isinstance(instance, Mixture) and bool(instance.bounded))
 
 
 def compare(

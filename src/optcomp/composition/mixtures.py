@@ -15,7 +15,7 @@ from dataclasses import replace
 from optcomp.composition import pairs
 from optcomp.composition.method import Found, Method, in_turn
 from optcomp.composition.widths import BY_RENYI, is_narrow
-from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
 from optcomp.theorems import cks20, drs22, mv18_1_5, zdw22
@@ -66,7 +66,7 @@ class Losses(Method[Mixture]):
 
     def affordable(self, instance: Mixture, target: Target) -> bool:
         """Whether every loss is known."""
-        return not instance.notions
+        return not instance.bounded
 
     def answer(self, instance: Mixture, target: Target, effort: Effort) -> Found:
         """A bracket; where it is wide, with what closed forms and parts of the list prove."""
@@ -81,7 +81,7 @@ IN_ORDER: tuple[Method[Mixture], ...] = (GAUSSIANS, CURVES, LOSSES)
 
 def best(mixture: Mixture, target: Target, effort: Effort) -> Bound:
     """The smallest upper side of all sound ways, with the largest lower side."""
-    if not mixture.notions:
+    if not mixture.bounded:
         return _by_losses_or_renyi(mixture, target, effort)
     found = [by_renyi(mixture, target), *_with_blocks(mixture, target)]
     pure = mixture.by_pure()
@@ -105,7 +105,7 @@ def _by_losses_or_renyi(mixture: Mixture, target: Target, effort: Effort) -> Bou
 
 def by_losses(mixture: Mixture, target: Target, effort: Effort) -> Bound:
     """By the losses of all parts, which must be known."""
-    if not mixture.mechanisms:
+    if not mixture.losses:
         return pairs.narrowest(pairs.AT_ONE_GO, mixture.pairs, target, effort).bound
     *_, last = in_turn(IN_ORDER, mixture, target, effort, lambda bound: is_narrow(bound, effort.rtol))
     return last.bound
@@ -139,8 +139,8 @@ def _parts_alone(mixture: Mixture, target: Target) -> Iterator[float]:
         return
     if mixture.pairs.kinds:
         yield pairs.narrowest(pairs.AT_ONE_GO, mixture.pairs, target, _ROUGH).bound.lower
-    if len(mixture.mechanisms) > 1 or mixture.pairs.kinds:
-        largest = max(mixture.mechanisms, key=lambda item: item[1])
+    if len(mixture.losses) > 1 or mixture.pairs.kinds:
+        largest = max(mixture.losses, key=lambda item: item[1])
         yield by_losses(Mixture(leaks, (largest,)), target, _ROUGH).lower
 
 
@@ -155,7 +155,7 @@ def converted_first(mixture: Mixture, target: Target) -> Bound | None:
     counts = {(eps, delta): copies for eps, delta, copies in mixture.pairs.groups}
     for value, count in mixture.others:
         alone = (
-            Mixture(Parts(()), ((value, 1),)) if isinstance(value, Mechanism) else Mixture(Parts(()), (), ((value, 1),))
+            Mixture(Parts(()), ((value, 1),)) if isinstance(value, KnownLoss) else Mixture(Parts(()), (), ((value, 1),))
         )
         delta = 0.0 if value.pure is not None else float(target.given) / (2 * needy)
         eps = value.pure if value.pure is not None else best(alone, Target("epsilon", delta), _ROUGH).upper
@@ -168,9 +168,9 @@ def converted_first(mixture: Mixture, target: Target) -> Bound | None:
 
 def _with_blocks(mixture: Mixture, target: Target) -> Iterator[Bound]:
     """All Rényi bounds as one (ε', δ') mechanism beside the others, for a few δ'."""
-    if not mixture.mechanisms and not mixture.pairs.kinds:
+    if not mixture.losses and not mixture.pairs.kinds:
         return
-    block = Mixture(Parts(()), (), mixture.notions)
+    block = Mixture(Parts(()), (), mixture.bounded)
     whole = target.given if target.quantity == "epsilon" else by_renyi(mixture, target).upper
     for share in _SHARES:
         delta = share * float(whole)
@@ -180,6 +180,6 @@ def _with_blocks(mixture: Mixture, target: Target) -> Iterator[Bound]:
         if not 0 < eps < _MOST_EPSILON:
             continue
         note = f"the Rényi bounds as one mechanism of ε = {eps:.6g}, δ = {delta:.3g} (CKS20)"
-        found = by_losses(mixture.without_notions().with_block(eps, delta), target, _ROUGH)
+        found = by_losses(mixture.without_bounded().with_block(eps, delta), target, _ROUGH)
         if math.isfinite(found.upper):
             yield replace(found, notes=(*found.notes, note))

@@ -130,9 +130,9 @@ class Certified(Named):
         """Mechanisms whose loss is not known, and parameters that were chosen adaptively."""
         used = theorem(opt.ID if isinstance(instance, Parts) else zdw22.ID)
         refusal = used.refusal(parameters=options.parameters, all_equal=False)
-        if refusal is not None or isinstance(instance, Parts) or not instance.notions:
+        if refusal is not None or isinstance(instance, Parts) or not instance.bounded:
             return refusal
-        names = ", ".join(sorted({type(notion).__name__ for notion, _ in instance.notions}))
+        names = ", ".join(sorted({type(notion).__name__ for notion, _ in instance.bounded}))
         return HypothesisNotMet(used.id, f"it needs the privacy loss of every mechanism, and {names} only bounds it")
 
     def answer(self, instance: Instance, target: Target, options: Options) -> Bound:

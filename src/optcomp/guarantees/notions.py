@@ -15,15 +15,15 @@ from flint import arb
 
 from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
-from optcomp.guarantees.mechanism import Mechanism, kept, positive, within_reason
+from optcomp.guarantees.known_loss import KnownLoss, kept, positive, within_reason
 from optcomp.guarantees.noise import normal
 from optcomp.numerics.balls import ball
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.numerics.laws.law import Law
 
 
-class Notion(Written, ABC):
-    """A bound on Rényi divergences."""
+class RenyiBounded(Written, ABC):
+    """Anything known by a bound on its Rényi divergences."""
 
     @abstractmethod
     def renyi(self, alpha: float) -> arb:
@@ -56,7 +56,7 @@ class Notion(Written, ABC):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZCDP(Notion):
+class ZCDP(RenyiBounded):
     """Zero-concentrated differential privacy: D_α <= ρα for every α > 1 (BS16)."""
 
     rho: Exact
@@ -75,7 +75,7 @@ class ZCDP(Notion):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ApproxZCDP(Notion):
+class ApproxZCDP(RenyiBounded):
     """Approximate zCDP: ρ-zCDP given an event of probability 1 - δ (BS16, section 8)."""
 
     rho: Exact
@@ -101,7 +101,7 @@ class ApproxZCDP(Notion):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TCDP(Notion):
+class TCDP(RenyiBounded):
     """Truncated concentrated differential privacy: D_α <= ρα for 1 < α < ω (BDRS18)."""
 
     rho: Exact
@@ -130,7 +130,7 @@ class TCDP(Notion):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GaussianDP(Mechanism):
+class GaussianDP(KnownLoss):
     """Gaussian differential privacy: no easier to break than telling N(0, 1) from N(μ, 1) (DRS22)."""
 
     mu: Exact
@@ -148,7 +148,7 @@ Curve = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RenyiDP(Notion):
+class RenyiDP(RenyiBounded):
     """Rényi differential privacy: D_α <= ε(α) (M17), for one order, for several, or as a function of the order.
 
     RenyiDP(8, 0.3) promises one order; RenyiDP({2: 0.1, 8: 0.3}) several, and in between what follows, because

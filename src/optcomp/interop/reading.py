@@ -24,19 +24,19 @@ from optcomp.guarantees import (
     Exponential,
     Gaussian,
     Guarantee,
+    KnownLoss,
     Laplace,
-    Mechanism,
-    Notion,
     PoissonSubsampled,
     PureDP,
     RandomizedResponse,
+    RenyiBounded,
 )
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, exact, whole
 
-Part = Guarantee | Mechanism | Notion
+Part = Guarantee | KnownLoss | RenyiBounded
 _BITS = 192
 
 

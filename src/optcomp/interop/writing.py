@@ -25,15 +25,15 @@ from optcomp.guarantees import (
     Exponential,
     Gaussian,
     GaussianDP,
+    KnownLoss,
     Laplace,
-    Mechanism,
     NameAndShame,
-    Notion,
     PoissonSubsampled,
     PureDP,
     RandomizedResponse,
+    RenyiBounded,
     RenyiDP,
-    SparseVector,
+    SparseVectorDP,
 )
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
@@ -88,7 +88,7 @@ def _items(parts: object, read: Parts | Mixture) -> Iterable[tuple[object, int]]
 
 
 def _part(item: object) -> Part:
-    if isinstance(item, Mechanism | Notion | NameAndShame | SparseVector):
+    if isinstance(item, KnownLoss | RenyiBounded | NameAndShame | SparseVectorDP):
         return item
     eps, delta = read_item(item, "parts")
     return ApproxDP(eps, delta) if delta else PureDP(eps)
@@ -188,6 +188,6 @@ _REASONS: dict[type, str] = {
     GaussianDP: "write it as Gaussian noise, Gaussian(1, mu)",
     NameAndShame: "write it as ApproxDP(0, delta)",
     RenyiDP: "only D_α <= ξ + ρα for all α is one",
-    SparseVector: "write it as PureDP(epsilon)",
+    SparseVectorDP: "write it as PureDP(epsilon)",
     TCDP: "only D_α <= ξ + ρα for all α is one",
 }

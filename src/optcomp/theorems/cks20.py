@@ -86,13 +86,13 @@ def _order(c: float) -> str:
 def _exactly(mixture: Mixture, laws: Laws, c: float) -> arb:
     """(α-1) D_α in balls, α = 1 + c."""
     known = sum((count * law.log_mean(c) for law, count in laws), arb(0))
-    return known + arb(c) * sum((count * notion.renyi(1 + c) for notion, count in mixture.notions), arb(0))
+    return known + arb(c) * sum((count * notion.renyi(1 + c) for notion, count in mixture.bounded), arb(0))
 
 
 def _scaled(mixture: Mixture, laws: Laws, c: Floats) -> Floats:
     """(α-1) D_α, about."""
     known = sum((count * law.log_mean_guess(c) for law, count in laws), np.zeros_like(c))
-    for notion, count in mixture.notions:
+    for notion, count in mixture.bounded:
         known = known + c * count * np.array([_near(notion.renyi(1 + place)) for place in c.tolist()])
     return known
 
@@ -103,7 +103,7 @@ def _near(value: arb) -> float:
 
 def _best(value: Callable[[Floats], Floats], mixture: Mixture, laws: Laws) -> float:
     """About where the value is least."""
-    top = min((notion.most_order for notion, _ in mixture.notions), default=math.inf) - 1  # exact: orders are floats
+    top = min((notion.most_order for notion, _ in mixture.bounded), default=math.inf) - 1  # exact: orders are floats
     top = min((top, *(law.most_tilt for law, _ in laws)))
     grid = _GRID[top > _GRID]
     if math.isfinite(top):

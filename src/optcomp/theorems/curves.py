@@ -52,7 +52,7 @@ class Curves:
     @classmethod
     def of(cls, mixture: Mixture, way: int) -> Curves | None:
         """None if there are too many kinds to look at each."""
-        if mixture.pairs.kinds > _MOST_COINS or len(mixture.mechanisms) > _MOST_KINDS:
+        if mixture.pairs.kinds > _MOST_COINS or len(mixture.losses) > _MOST_KINDS:
             return None
         return cls(mixture.pairs.coins, [(law, count) for law, count in mixture.laws(way, +1) if isinstance(law, Law)])
 
@@ -188,7 +188,7 @@ class ClosedForms:
         atoms = [way.atoms for way in self._curves]
         if all(known is not None and len(known) <= _FEW_ATOMS for known in atoms):
             return True
-        return any(isinstance(value, PoissonSubsampled) for value, _ in self.mixture.mechanisms)
+        return any(isinstance(value, PoissonSubsampled) for value, _ in self.mixture.losses)
 
     def delta(self, epsilon: Exact) -> tuple[float, float]:
         """δ between two numbers."""

@@ -80,7 +80,7 @@ def largest_rho(epsilon: Exact, delta: Exact) -> Fraction:
 
 def epsilon_at(rho: Exact, delta: Exact) -> float:
     """The ε that ρ-zCDP gives at δ, by CKS20, rounded up."""
-    upper = cks20.epsilon_at(Mixture(Parts.of({}), notions=((ZCDP(rho), 1),)), delta).upper
+    upper = cks20.epsilon_at(Mixture(Parts.of({}), bounded=((ZCDP(rho), 1),)), delta).upper
     order = best_order(upper, delta) if upper else 2.0
     with precision(_BITS):
         a = arb(order)

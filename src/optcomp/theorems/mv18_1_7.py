@@ -20,8 +20,9 @@ from flint import arb
 from optcomp.errors import InvalidInput, NotAffordable
 from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.moments import epsilon_sum
-from optcomp.instances.parts import Floats, Parts
+from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import OutOfRange, ball, precision
+from optcomp.numerics.blocked import Floats
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.knapsack import Knapsack, Step, rounded_steps

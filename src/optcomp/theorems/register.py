@@ -298,6 +298,23 @@ _RECORDS = (
         parameters="adaptive",
     ),
     Theorem(
+        id="BEST-FILTER",
+        name="sums or concentration, whichever still holds",
+        statement=(
+            "Let ρ-zCDP be (ε, δ')-DP. Running mechanisms while Σε_i ≤ ε or Σρ_i ≤ ρ is (ε, δ')-DP; where they are "
+            "(ε_i, δ_i)-DP or δ_i-approximate ρ_i-zCDP, while also Σδ_i ≤ δ'', it is (ε, δ'' + (1 − δ'')δ')-DP."
+        ),
+        hypotheses=(
+            "Any mechanisms; each ε_i, ρ_i and δ_i may depend on all answers before it. One without an ε_i closes the "
+            "first way for good."
+        ),
+        source=(
+            "optcomp, from RRUV16, FZ21 and WRRW23: what goes beyond ρ has a loss of at most ε for certain; the proof "
+            "is in docs/filters.md"
+        ),
+        parameters="adaptive",
+    ),
+    Theorem(
         id="HSTVVXZ23",
         name="concurrent filters and odometers",
         statement=(

@@ -21,7 +21,7 @@ from optcomp.instances.mixture import Laws, Mixture
 from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
-from optcomp.numerics.contour.plan import Plan, short
+from optcomp.numerics.contour.plan import Contour, short
 from optcomp.numerics.exact import Exact, decimal_down, decimal_up, float_above
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, side_of, told_root
@@ -34,7 +34,7 @@ from optcomp.theorems.target import Quantity, Target
 ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
 _BITS = 96
 _USUAL = Effort()
-_NO_PLAN = Plan(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NO_PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
 """Width and work for a first look."""
 _TILTS = np.exp(np.linspace(-12, 14, 53))
@@ -60,7 +60,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         return replace(found, lower=max(found.lower, min(least, found.upper)))
 
     if alone(mixture):
-        ends = [_single_root(law, t) for law in mixture.mechanisms[0][0].laws]
+        ends = [_single_root(law, t) for law in mixture.losses[0][0].laws]
         most = min(max(high for _, high in ends), basic(mixture))
         return bound("epsilon", mixture, delta, max(low for low, _ in ends), most, method=ALONE)
     lower, upper, found = _worst(mixture, root)
@@ -76,12 +76,8 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
 
     if alone(mixture):
         with precision(_BITS):
-            values = [
-                with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
-            ]
-            others = [
-                with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
-            ]
+            values = [with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.losses[0][0].laws]
+            others = [with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.losses[0][0].laws]
             low, high = max(map(told_down, others)), max(map(told_up, values))
         return bound("delta", mixture, epsilon, max(low, 0.0), min(high, 1.0), method=ALONE)
 
@@ -131,7 +127,7 @@ def _worst(
 
 def alone(mixture: Mixture) -> bool:
     """Whether there is one mechanism only, whose curve is known in closed form."""
-    return mixture.count - mixture.pairs.count == 1 and not mixture.pairs.kinds and len(mixture.mechanisms) == 1
+    return mixture.count - mixture.pairs.count == 1 and not mixture.pairs.kinds and len(mixture.losses) == 1
 
 
 def _single_root(law: Law, t: arb) -> tuple[float, float]:

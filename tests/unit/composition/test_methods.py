@@ -85,7 +85,7 @@ def test_every_method_that_can_afford_a_list_is_right(method: Method[Parts], nam
 def test_the_first_that_is_narrow_ends_the_search(name: str, target: Target) -> None:
     instance = read_any(LISTS[name])
     if isinstance(instance, Mixture):
-        if instance.notions:
+        if instance.bounded:
             return
         found = list(in_turn(mixtures.IN_ORDER, instance, target, Effort(), lambda bound: True))
     else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import optcomp as oc
 from optcomp.cli.reading.mechanism_syntax import name_of, number, parameters, written
 from optcomp.composition.reading import Item
-from optcomp.guarantees import Mechanism, Notion
+from optcomp.guarantees import KnownLoss, RenyiBounded
 from optcomp.numerics.balls import float_up, precision
 from optcomp.numerics.exact import Exact
 
@@ -35,14 +35,14 @@ class Portrait:
     @property
     def worst(self) -> bool:
         """Whether only an (ε, δ) is known, so that the loss is that of the worst mechanism that satisfies it."""
-        return not isinstance(self.item, Mechanism | Notion | oc.NameAndShame)
+        return not isinstance(self.item, KnownLoss | RenyiBounded | oc.NameAndShame)
 
     @property
     def loss(self) -> oc.PrivacyLoss | None:
         """Its privacy loss; none for a bound on Rényi divergences."""
-        if isinstance(self.item, Mechanism | oc.NameAndShame):
+        if isinstance(self.item, KnownLoss | oc.NameAndShame):
             return self.item.loss
-        return None if isinstance(self.item, Notion) else _worst_loss(self.item)
+        return None if isinstance(self.item, RenyiBounded) else _worst_loss(self.item)
 
     @property
     def directions(self) -> Iterator[tuple[str, oc.PrivacyLoss]]:
@@ -53,14 +53,14 @@ class Portrait:
     @property
     def pure(self) -> Exact | None:
         """The ε of its pure guarantee, if it has one."""
-        if isinstance(self.item, Mechanism | Notion):
+        if isinstance(self.item, KnownLoss | RenyiBounded):
             return self.item.pure
         eps, delta = _pair(self.item)
         return None if delta else eps
 
     def renyi(self, order: float) -> float:
         """At least the Rényi divergence of this order, for a notion."""
-        assert isinstance(self.item, Notion)
+        assert isinstance(self.item, RenyiBounded)
         with precision(_BITS):
             return float_up(self.item.renyi(order))
 
@@ -75,7 +75,7 @@ class Portrait:
             "worst_case": self.worst,
             "loss": [_view(name, loss) for name, loss in self.directions],
         }
-        if isinstance(self.item, Notion):
+        if isinstance(self.item, RenyiBounded):
             view["renyi"] = [{"order": order, "epsilon": _finite(self.renyi(order))} for order in ORDERS]
         return view
 
