@@ -11,7 +11,7 @@ import pytest
 
 SOURCES = Path(__file__).parents[1] / "src" / "optcomp"
 
-ROOMS = ("numerics", "guarantees", "instances", "checker", "proofs")
+ROOMS = ("numerics", "guarantees", "instances", "theorems", "composition", "checker", "proofs")
 """The rooms that are looked at."""
 
 PRECISIONS = {"numerics/balls.py", "checker/balls.py"}

@@ -23,7 +23,7 @@ from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
 from optcomp.instances.leaks import log_kept
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, float_down, precision, told_down, told_up
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.bracket import excess, root
 from optcomp.numerics.contour.coins import Coins
@@ -38,7 +38,6 @@ Pair = tuple[Exact, Exact]
 
 _FORMAT, _VERSION = "optcomp-composer", 1
 """What `as_dict` writes and `of` reads."""
-_BITS = 160
 _MOST_CHANGES = 24
 """After more changes than this a fresh quadrature is quicker."""
 _MOST_KEPT = 4
@@ -132,7 +131,7 @@ class Composer:
         bound, anchor = optimum(parts, target, (opt.RTOL if rtol is None else rtol) / 2)
         bound = replace(bound, about=parts)
         if anchor is not None and not extra and parts.exact_sizes and parts.coin_tally.total is not None:
-            with precision(_BITS):
+            with precision(DEEP_BITS):
                 kept = _Kept(parts, bound, anchor, parts.coin_tally.total, log_kept(parts), len(self._journal))
             self._kept.pop((target, rtol), None)
             self._kept[target, rtol] = kept
@@ -208,7 +207,7 @@ def _moved(kept: _Kept, target: Target, rtol: float | None, changes: Counter[Pai
         return None
     count = kept.parts.count + sum(changes.values())
     anchor = shifted(kept.anchor, _coins(changes, +1), _coins(changes, -1))
-    with precision(_BITS), np.errstate(all="ignore"):
+    with precision(DEEP_BITS), np.errstate(all="ignore"):
         total = ball(kept.total + sum((Fraction(eps) * copies for (eps, _), copies in changes.items()), Fraction(0)))
         logs = kept.log_kept + sum(((-ball(delta)).log1p() * n for (_, delta), n in changes.items() if delta), arb(0))
         if target.quantity == "epsilon":

@@ -16,14 +16,13 @@ from flint import arb
 
 from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.mixture import Laws, Mixture
-from optcomp.numerics.balls import ball, float_down, precision, told_up
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, precision, told_up
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.mv18_1_5 import LEAK
 
 ID, METHOD = "CKS20", "Rényi"
-_BITS = 96
 _GRID = np.exp(np.linspace(math.log(1e-4), math.log(1e6), 121))
 """Orders minus 1 for a first look: twelve to a factor of ten."""
 _ROUNDS, _FINE = 4, 33
@@ -32,14 +31,14 @@ _ROUNDS, _FINE = 4, 33
 
 def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
     """An ε that holds at δ."""
-    t = slack(mixture.leaky, delta, _BITS)
+    t = slack(mixture.leaky, delta, FLOAT_BITS)
     if not t > 0:
         notes = (LEAK,) if t < 0 else ()
         return upper_bound("epsilon", math.inf, delta, theorem=ID, method=METHOD, count=mixture.count, notes=notes)
     upper = 0.0
     for way in mixture.directions:
         laws = mixture.laws(way, +1)
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             log_t = float_down(t.log())
 
             def value(c: Floats, laws: Laws = laws, log_t: float = log_t) -> Floats:
@@ -56,7 +55,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
     most = arb(0)
     for way in mixture.directions:
         laws = mixture.laws(way, +1)
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
 
             def value(c: Floats, laws: Laws = laws) -> Floats:
                 return _scaled(mixture, laws, c) - c * float(epsilon) - c * np.log1p(1 / c) - np.log1p(c)
@@ -65,7 +64,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
             tilt = arb(c)
             log_delta = _exactly(mixture, laws, c) - tilt * ball(epsilon) - tilt * (1 / tilt).log1p() - (1 + tilt).log()
             most = most.max(log_delta.exp() if log_delta < 0 else arb(1))
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         upper = min(told_up(with_leaks(mixture.leaky, most)), 1.0)
     return upper_bound("delta", upper, epsilon, theorem=ID, method=METHOD, count=mixture.count, notes=(_order(c),))
 

@@ -26,9 +26,7 @@ from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.guarantees.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiDP
 from optcomp.guarantees.subsampled import PoissonSubsampled
-from optcomp.numerics.balls import float_up, precision
-
-_BITS = 96
+from optcomp.numerics.balls import FLOAT_BITS, float_up, precision
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class _Curve:
 
     def __call__(self, alpha: float) -> float:
         """ε(α)."""
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             return max(float_up(self.at(alpha)), 0.0)
 
 

@@ -19,14 +19,13 @@ from flint import arb, fmpz
 from optcomp.guarantees.subsampled import PoissonSubsampled
 from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.mixture import Mixture
-from optcomp.numerics.balls import ball, precision, told_down, told_up
+from optcomp.numerics.balls import DEEP_BITS, ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, certified_root
 from optcomp.theorems.opt import goal_for
 
-_BITS = 192
 _MOST_ATOMS, _FEW_ATOMS = 160, 32
 """Atoms beside one loss: the most that are summed at all, and so few that they come before the integral."""
 _MOST_KINDS, _MOST_COINS = 40, 1000
@@ -194,7 +193,7 @@ class ClosedForms:
         """δ between two numbers."""
         if not self.known:
             return 0.0, 1.0
-        with precision(_BITS):
+        with precision(DEEP_BITS):
             y = ball(epsilon)
             lower, upper = self._least(y), self._most(y, self._weights(y))
             ends = (with_leaks(self.mixture.leaky, side) for side in (lower, upper))
@@ -205,8 +204,8 @@ class ClosedForms:
         """ε between two numbers, within a bracket that is known to hold."""
         if not self.known:
             return low, high
-        with precision(_BITS):
-            t = slack(self.mixture.leaky, delta, _BITS)
+        with precision(DEEP_BITS):
+            t = slack(self.mixture.leaky, delta, DEEP_BITS)
             if not t > 0:
                 return low, high
             weights = [way.weights(goal_for(t).log_t[0]) if way.atoms is None else [] for way in self._curves]

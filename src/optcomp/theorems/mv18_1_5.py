@@ -20,7 +20,7 @@ from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.moments import delta_sum, epsilon_sum, total_epsilon, within
 from optcomp.instances.parts import Parts
 from optcomp.numerics.ball_halves import BallHalves
-from optcomp.numerics.balls import OutOfRange, ball, precision
+from optcomp.numerics.balls import QUICK_BITS, OutOfRange, ball, precision
 from optcomp.numerics.binomial import equal_excess, equal_root
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact
@@ -33,9 +33,6 @@ from optcomp.theorems.bound import Bound
 from optcomp.theorems.target import Target
 
 ID, ID_EQUAL = "MV18-1.5", "KOV15-3.3"
-BITS = 80
-"""Accuracy of scalar work when the answer is to be a pair of floats."""
-
 BALL_ATOMS = 3_000
 """Up to this many atoms, ball arithmetic is fast enough for everyday use, and the tightest."""
 FLOAT_ATOMS = 9_000_000
@@ -79,7 +76,7 @@ def delta_at(parts: Parts, epsilon: Exact, most_atoms: int = FLOAT_ATOMS) -> Bou
 def _answer(parts: Parts, target: Target, most_atoms: int) -> Bound:
     found = at_once(parts, target) or listed(parts, target, most_atoms)
     if found is None:
-        raise _refusal(parts, target, _Effort(BITS, False, most_atoms))
+        raise _refusal(parts, target, _Effort(QUICK_BITS, False, most_atoms))
     return found
 
 
@@ -87,39 +84,39 @@ def at_once(parts: Parts, target: Target) -> Bound | None:
     """By a closed form, at any number of mechanisms; None where atoms must be listed, or where it is not decided
     whether any ε works.
     """
-    found = _at_once(parts, target, BITS)
+    found = _at_once(parts, target, QUICK_BITS)
     return None if found is None else _bound(target, found, parts)
 
 
 def has_closed_form(parts: Parts, target: Target) -> bool:
     """Whether `at_once` has an answer, without working it out where ε are equal."""
     if parts.kinds > 1:
-        return _at_once(parts, target, BITS) is not None
+        return _at_once(parts, target, QUICK_BITS) is not None
     return decided(parts, target)
 
 
 def listed(parts: Parts, target: Target, most_atoms: int = FLOAT_ATOMS) -> Bound | None:
     """By a list of atoms, if it is short enough, or of few atoms in ball arithmetic."""
-    found = _listed(parts, target, _Effort(BITS, False, most_atoms))
+    found = _listed(parts, target, _Effort(QUICK_BITS, False, most_atoms))
     return None if found is None else _bound(target, found, parts)
 
 
 def affordable(parts: Parts, most_atoms: int = FLOAT_ATOMS) -> bool:
     """Whether a list of so many atoms is enough."""
-    return _listing(parts, _Effort(BITS, False, most_atoms)) is not None
+    return _listing(parts, _Effort(QUICK_BITS, False, most_atoms)) is not None
 
 
 def decided(parts: Parts, target: Target) -> bool:
     """Whether it is known if any ε works: δ may be too close to the probability of a leak to tell."""
     if target.quantity == "delta":
         return True
-    t = slack(parts, target.given, BITS + 16)
+    t = slack(parts, target.given, QUICK_BITS + 16)
     return bool(t < 0) or bool(t >= 0)
 
 
 def has_room(parts: Parts, target: Target) -> bool:
     """Whether δ is proved to leave room beside the leaks, so that an ε can be looked for."""
-    return target.quantity == "delta" or bool(slack(parts, target.given, BITS + 16) > 0)
+    return target.quantity == "delta" or bool(slack(parts, target.given, QUICK_BITS + 16) > 0)
 
 
 def to_bits(parts: Parts, target: Target, bits: int) -> Bound:

@@ -21,7 +21,7 @@ from optcomp.errors import InvalidInput, NotAffordable
 from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.moments import epsilon_sum
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import OutOfRange, ball, precision
+from optcomp.numerics.balls import QUICK_BITS, OutOfRange, ball, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, exact
@@ -119,7 +119,7 @@ def on_lattice(parts: Parts, target: Target) -> Bound | None:
 
 def epsilon_on(parts: Parts, delta: Exact, unit: float, note: str | None = None) -> Bound:
     """ε on the lattice of multiples of `unit`."""
-    t = slack(parts, delta, mv18_1_5.BITS)
+    t = slack(parts, delta, QUICK_BITS)
     if not parts.kinds or not t > 0:
         return mv18_1_5.epsilon_at(parts, delta)  # nothing to round: no pure loss, or none possible
     upper = Enclosure.of(_root(parts, t, unit, up=True)).upper

@@ -17,7 +17,7 @@ from flint import arb
 from optcomp.instances.coins import coins_of
 from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor, CoinSource
 from optcomp.numerics.contour.bracket import Bracket, Goal, excess_at, excess_root
 from optcomp.numerics.contour.coins import Coins
@@ -37,7 +37,6 @@ FIRST_WORK = 1e8
 PATIENT_WORK = 1e10
 """The work cap for a demanded width."""
 CAPPED = "wider than aimed at: the cap on the work, or round-off, ended the computation"
-_BITS = 96
 _LONG = 1000
 """From so many different ε on a third of the default width costs next to nothing."""
 
@@ -61,7 +60,7 @@ class Effort:
 
 def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, Anchor]:
     """OptComp by the contour integral, and the quadrature."""
-    goal = goal_for(slack(parts, delta, _BITS))
+    goal = goal_for(slack(parts, delta, FLOAT_BITS))
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
     with np.errstate(all="ignore"):
@@ -74,7 +73,7 @@ def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, 
 
 def contour_delta(parts: Parts, epsilon: Exact, effort: Effort) -> tuple[Bound, Anchor]:
     """The optimal δ by the contour integral, and the quadrature."""
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         y = float_down(ball(epsilon)), float_up(ball(epsilon))
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
@@ -89,7 +88,7 @@ def goal_for(t: arb) -> Goal:
     """log t and log(1 - t) between floats; refuses a t that may be negative."""
     if not t > 0:
         raise mv18_1_5.undecided()
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         log_t, log_rest = t.log(), (-t).log1p() if t < 1 else arb.neg_inf()
         return Goal(
             (float_down(log_t), float_up(log_t)),
@@ -105,7 +104,7 @@ def epsilon_bound(parts: Parts, delta: Exact, found: Bracket) -> Bound:
 
 def delta_bound(parts: Parts, epsilon: Exact, found: Bracket) -> Bound:
     """A bracket for the log of the excess as a Bound on δ."""
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         most = exponential(found.upper).min(mv18_1_5.distance(parts))
         lower, upper = told_down(with_leaks(parts, exponential(found.lower))), told_up(with_leaks(parts, most))
     upper = min(upper, mv18_1_5.most(Target("delta", epsilon), parts))

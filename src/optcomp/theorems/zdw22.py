@@ -18,7 +18,7 @@ from flint import arb
 
 from optcomp.instances.leaks import leak, slack, with_leaks
 from optcomp.instances.mixture import Laws, Mixture
-from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.contour.plan import Contour, short
@@ -32,7 +32,6 @@ from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
 from optcomp.theorems.target import Quantity, Target
 
 ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
-_BITS = 96
 _USUAL = Effort()
 _NO_PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
@@ -42,7 +41,7 @@ _TILTS = np.exp(np.linspace(-12, 14, 53))
 
 def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound:
     """ε between floats, for any mechanisms but notions."""
-    t = slack(mixture.leaky, delta, _BITS)
+    t = slack(mixture.leaky, delta, FLOAT_BITS)
     if t < 0:
         return bound("epsilon", mixture, delta, math.inf, math.inf, notes=(LEAK,))
     if t == 0:
@@ -71,11 +70,11 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
 
 def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound:
     """δ between floats, for any mechanisms but notions."""
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         ends = float_down(ball(epsilon)), float_up(ball(epsilon))
 
     if alone(mixture):
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             values = [with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.losses[0][0].laws]
             others = [with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.losses[0][0].laws]
             low, high = max(map(told_down, others)), max(map(told_up, values))
@@ -86,7 +85,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
         return excess_at(source, y, effort.rtol, effort.work)[0] if y < source.total else None
 
     low, high, found = _worst(mixture, excess, ends[0] == ends[1])
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         lower = told_down(with_leaks(mixture.leaky, exponential(low)))
         upper = told_up(with_leaks(mixture.leaky, exponential(high)))
         total = exact_basic(mixture)
@@ -134,7 +133,7 @@ def _single_root(law: Law, t: arb) -> tuple[float, float]:
     """The least y >= 0 with E(1 - e^{y-L})_+ <= t, between neighbouring floats (or further apart where undecided)."""
 
     def side(y: Exact) -> Side:
-        with precision(2 * _BITS):
+        with precision(2 * FLOAT_BITS):
             return side_of(law.excess_over(ball(y), t))
 
     return told_root(side)
@@ -150,7 +149,7 @@ def _end(laws: Laws, log_t: float) -> float:
     guess = Independent(laws, math.inf).log_mean_guess(_TILTS)
     places = (guess - log_t) / _TILTS
     c = float(short(_TILTS[[int(np.argmin(np.where(np.isfinite(places), places, math.inf)))]])[0])
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         value = sum((count * law.log_mean(c) for law, count in laws), arb(0))
         chernoff = float_up((value - arb(log_t)) / arb(c))
     return min(max(chernoff, 1e-300), _support(laws))
