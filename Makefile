@@ -38,6 +38,7 @@ campaign: setup
 
 docs: setup
 	$(RUN)/python docs/generate.py
+	$(RUN)/python docs/import_graph.py
 
 $(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
 	$(PYTHON) -m venv $(PEERS)

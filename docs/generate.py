@@ -1,4 +1,4 @@
-"""Write the generated pages of the documentation: theorems, the command line's help, Figure 2, the schema of plans.
+"""Write the generated pages: theorems, the command line's help, Figure 2, the schema of plans, rooms and walks.
 
 `make docs` runs this; a test compares the pages with what would be written now, so they cannot drift.
 """
@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import optcomp as oc
 from optcomp.planner.schema import schema
@@ -102,11 +104,74 @@ def plan_schema() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+def walks_page() -> str:
+    """Imports between rooms, and the files that four calls pass: once before the rooms were drawn anew, and now."""
+    rooms, walks = (_printed(f"{name}.py", "--json") for name in ("import_graph", "walks"))
+    rooms_then, walks_then = (_stored(f"{name}-before.json") for name in ("rooms", "walks"))
+    lines = [
+        "# Rooms and walks, counted",
+        "",
+        "Written by `make docs`; [architecture](architecture.md) says what the rooms and walks are. *Before* is commit",
+        "3ca6864, the last one before the rooms were drawn anew.",
+        "",
+        "| imports between rooms | before | now |",
+        "|---|---|---|",
+        _row("modules", sum(rooms_then["modules"].values()), sum(rooms["modules"].values())),
+        _row("imports of another room", rooms_then["crossing"], rooms["crossing"]),
+        _row("of them, of a module deep inside it", rooms_then["deep"], rooms["deep"]),
+        _row("modules that import themselves by some way round", len(rooms_then["in_cycles"]), len(rooms["in_cycles"])),
+        "",
+        "What stands in no room is for everybody, and imports of it are not counted: `errors`, and `optcomp` itself.",
+        "",
+        "| walk | files, before | files, now | rooms, now |",
+        "|---|---|---|---|",
+        *(
+            f"| [{name}](#{name.replace(' ', '-')}) | {len(walks_then[name])} | {len(files)} | {len(_rooms(files))} |"
+            for name, files in walks.items()
+        ),
+        "",
+        "A file counts if one of its functions runs. Below, files stand in the order in which they are first entered.",
+        "",
+    ]
+    for name, files in walks.items():
+        lines += [f"## {name[0].upper()}{name[1:]}", "", *_steps(files), ""]
+    return "\n".join(lines)
+
+
+def _printed(script: str, option: str) -> Any:
+    """The JSON object that a script of this folder prints, in a process of its own."""
+    run = subprocess.run([sys.executable, str(DOCS / script), option], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def _stored(name: str) -> Any:
+    return json.loads((DOCS / name).read_text(encoding="utf8"))
+
+
+def _row(what: str, before: int, now: int) -> str:
+    return f"| {what} | {before} | {now} |"
+
+
+def _room(file: str) -> str:
+    return file.split("/")[0].removesuffix(".py")
+
+
+def _rooms(files: list[str]) -> set[str]:
+    return {_room(file) for file in files if "/" in file}
+
+
+def _steps(files: list[str]) -> list[str]:
+    """One line for each stay in a room."""
+    stays = [(room, [file.removeprefix(f"{room}/") for file in stay]) for room, stay in groupby(files, _room)]
+    return [f"{place}. `{room}`: {', '.join(stay)}" for place, (room, stay) in enumerate(stays, start=1)]
+
+
 PAGES = {
     "theorems.md": theorem_page,
     "command-line.md": command_page,
     "figure-2.md": figure_2_page,
     "plan-schema.json": plan_schema,
+    "walks.md": walks_page,
 }
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         PureDP,
         RandomizedResponse,
         RenyiDP,
-        SparseVector,
+        SparseVectorDP,
     )
     from optcomp.numerics.progress import listening
     from optcomp.theorems import Bound, Theorem, known_theorems, theorem
@@ -80,7 +80,7 @@ _ROOM_OF = {
     "PureDP": "guarantees",
     "RandomizedResponse": "guarantees",
     "RenyiDP": "guarantees",
-    "SparseVector": "guarantees",
+    "SparseVectorDP": "guarantees",
     "Theorem": "theorems",
     "UnknownTheorem": "errors",
     "calibrate": "composition",
@@ -128,7 +128,7 @@ __all__ = [
     "PureDP",
     "RandomizedResponse",
     "RenyiDP",
-    "SparseVector",
+    "SparseVectorDP",
     "Theorem",
     "UnknownTheorem",
     "calibrate",

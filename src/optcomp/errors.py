@@ -151,6 +151,15 @@ def written(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+class Written:
+    """A dataclass of exact numbers that can be shown however long they are; it says repr=False."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return written(self)
+
+
 def _about(value: Rational) -> str:
     """Such as: Fraction of about 1.00e-200000."""
     if not value:

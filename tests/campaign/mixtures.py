@@ -106,7 +106,7 @@ def _pair(rng: Random, mixture: Drawn, copies: int) -> None:
 
 def _sparse(rng: Random, mixture: Drawn, copies: int) -> None:
     parts = _size(rng, 0.05, 1), _size(rng, 0.05, 1)
-    mixture.add(oc.SparseVector(*parts), copies)
+    mixture.add(oc.SparseVectorDP(*parts), copies)
     mixture.atoms.append((lambda: response_atoms(Fraction(parts[0]) + Fraction(parts[1])), copies))
 
 

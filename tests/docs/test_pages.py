@@ -17,7 +17,7 @@ import optcomp as oc
 from optcomp.interactive import quotas
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -81,7 +81,7 @@ def _generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["theorems.md", "command-line.md", "figure-2.md", "plan-schema.json"])
+@pytest.mark.parametrize("name", ["theorems.md", "command-line.md", "figure-2.md", "plan-schema.json", "walks.md"])
 def test_generated_pages_are_current(name: str) -> None:
     """Run `make docs` when this fails."""
     assert (ROOT / "docs" / name).read_text(encoding="utf8") == _generator().PAGES[name]()

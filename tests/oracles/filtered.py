@@ -15,6 +15,8 @@ from math import ceil
 from optcomp import ApproxDP, PureDP
 from optcomp.interactive.filters import Admitted, Cost, Filter
 from optcomp.interactive.odometers import Odometer
+from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.exact import Exact
 from tests.oracles.rational import log_between
 
 ONE, ZERO = Fraction(1), Fraction(0)
@@ -123,3 +125,10 @@ def worst_overrun(start: Odometer, moves: Sequence[Move], rounds: int) -> Fracti
         return known[key] if left else ZERO
 
     return value(0, start, rounds)
+
+
+def filter_epsilon(squares: Exact, delta: Exact) -> float:
+    """What WRRW23 says of S = Σε_i²: √(2 ln(1/δ') S) + S/2, rounded up."""
+    with precision(192):
+        total = ball(squares)
+        return float_up((-2 * ball(delta).log() * total).sqrt() + total / 2)

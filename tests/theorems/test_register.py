@@ -29,7 +29,7 @@ STEPS_ON_THE_WAY = {"M17", "BS16", "BDRS18", "CR21", "Lyu22-1", "Lyu22-2", "VZ22
 """Used inside the proofs of other answers: how divergences add up, why interaction may be concurrent, what a sample is
 to its population, and what a guarantee is to a reader.
 """
-FILTERS = {"RRUV16", "FZ21", "WRRW23", "HSTVVXZ23"}
+FILTERS = {"RRUV16", "FZ21", "WRRW23", "BEST-FILTER", "HSTVVXZ23"}
 """Prove the totals of filters and odometers, which `compose` does not give."""
 MECHANISMS = {"LSL17", "DNRRV09", "ZW20", "HR10"}
 """Prove the guarantees of single interactive mechanisms."""

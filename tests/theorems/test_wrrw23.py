@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from flint import acb, arb
 
-from optcomp.interactive.filters import AdaptiveFilter, Admitted, BestFilter, ZCDPFilter
+from optcomp.interactive.filters import AdaptiveFilter, Admitted, ZCDPFilter
 from optcomp.interactive.odometers import Odometer
 from optcomp.proofs import odds_down
-from optcomp.theorems.wrrw23 import filter_epsilon, mixing, odometer_epsilon, square_cap
-from tests.oracles.filtered import menu, worst_delta, worst_overrun
+from optcomp.theorems.wrrw23 import mixing, odometer_epsilon, square_cap
+from tests.oracles.filtered import filter_epsilon, menu, worst_delta, worst_overrun
 from tests.oracles.truth import real, working
 
 TARGETS = [("1", "1e-6"), ("0.01", "1e-12"), ("5", "0.3"), ("40", "1e-200"), ("1e-9", "1e-6"), ("1", "0.999999")]
@@ -54,11 +54,11 @@ def test_admitted_sequences_satisfy_the_inequality_and_refused_ones_do_not(seed:
 
 @pytest.mark.parametrize("delta", ["0.2", "0.05"])
 def test_no_adversary_gets_more_than_delta(delta: str) -> None:
-    for state in (AdaptiveFilter(1, delta), BestFilter(1, delta)):
-        assert worst_delta(state, menu(Fraction(6, 5), (1, 2, 4)), odds_down(1)) <= Fraction(delta)
+    moves = menu(Fraction(6, 5), (1, 2, 4))
+    assert worst_delta(AdaptiveFilter(1, delta), moves, odds_down(1)) <= Fraction(delta)
 
 
-@pytest.mark.parametrize("make", [AdaptiveFilter, BestFilter, ZCDPFilter.within])
+@pytest.mark.parametrize("make", [AdaptiveFilter, ZCDPFilter.within])
 def test_requests_that_may_slip(make: type[AdaptiveFilter]) -> None:
     """(ε_i, δ_i) requests: Σδ_i within δ'', and all of it within δ."""
     worst = worst_delta(make(1, "0.05", "0.02"), menu(BASE, (1, 3), (ZERO, Fraction(1, 200))), odds_down(1))
@@ -69,15 +69,6 @@ def test_the_game_would_catch_a_wrong_cap() -> None:
     state = AdaptiveFilter(1, "0.05")
     object.__setattr__(state, "cap", 5 * state.cap)
     assert worst_delta(state, menu(Fraction(6, 5), (1,)), odds_down(1)) > Fraction(1, 20)
-
-
-def test_the_alternative_of_the_best_filter_is_used_and_sound() -> None:
-    """Large coins go by the sum, small ones by concentration, and an adversary may choose as it goes."""
-    moves, state = menu(BASE, (1, 9)), BestFilter(1, "0.01")
-    assert not isinstance(ZCDPFilter.within(1, "0.01").admit(moves[1].request), Admitted)
-    assert isinstance(state.admit(moves[1].request), Admitted)
-    assert state.remaining(like=moves[0].request).count == 22
-    assert 0 < worst_delta(state, moves, odds_down(1)) <= Fraction(1, 100)
 
 
 def mixture(height: arb, variance: arb, gamma: arb) -> arb:

@@ -9,16 +9,15 @@ from functools import cached_property
 
 from flint import arb, ctx
 
-from optcomp.checker.balls import ball, working
-from optcomp.checker.choices import Choice, cutoff, log_unit, plain_choice, smoothed_choice
+from optcomp.checker.balls import COIN_BITS, ball, working
+from optcomp.checker.choices import Trapezoid, cutoff, log_unit, plain_trapezoid, smoothed_trapezoid
 from optcomp.checker.contour import Tell, aliases, enclosed, integrate
 from optcomp.checker.guess import Sketch, short
 from optcomp.checker.instance import Instance, Range
 from optcomp.checker.kernels import Kernel, Periodic, Smoothed
-from optcomp.checker.line import Coins, Line
+from optcomp.checker.line import Line, WorkingCoins
 
-_SPARE = 28
-_BITS = 192
+_SPARE = 28  # bits for what sums and products of a few thousand balls lose
 
 
 class Scene:
@@ -32,27 +31,27 @@ class Scene:
         """The coins in floats."""
         return Sketch.of(self.instance)
 
-    def coins(self, bits: int) -> Coins:
+    def coins(self, bits: int) -> WorkingCoins:
         """The coins in balls of at least so many bits."""
         if bits > self._bits:
-            self._bits = max(bits, _BITS)
+            self._bits = max(bits, COIN_BITS)
             with working(self._bits):
-                self._coins = Coins(self.instance)
+                self._coins = WorkingCoins(self.instance)
         return self._coins
 
 
 def smoothed(scene: Scene, ys: Sequence[Fraction], width: float, budget: float, tell: Tell) -> dict[Fraction, Range]:
     """F at neighbouring y from one line, with smoothing of this width."""
-    return _integral(scene, ys, width, smoothed_choice(scene.sketch, _middle(ys), width), budget, tell)
+    return _integral(scene, ys, width, smoothed_trapezoid(scene.sketch, _middle(ys), width), budget, tell)
 
 
 def unsmoothed(scene: Scene, ys: Sequence[Fraction], bits: int, budget: float, tell: Tell) -> dict[Fraction, Range]:
     """F at neighbouring y from one line, to about `bits` bits, where there is Gaussian noise."""
-    return _integral(scene, ys, 0.0, plain_choice(scene.sketch, _middle(ys), bits), budget, tell)
+    return _integral(scene, ys, 0.0, plain_trapezoid(scene.sketch, _middle(ys), bits), budget, tell)
 
 
 def _integral(
-    scene: Scene, ys: Sequence[Fraction], width: float, choice: Choice, budget: float, tell: Tell
+    scene: Scene, ys: Sequence[Fraction], width: float, choice: Trapezoid, budget: float, tell: Tell
 ) -> dict[Fraction, Range]:
     sketch, noise = scene.sketch, math.sqrt(scene.sketch.variance + width**2)
     step = short(2 * math.pi / choice.period)
@@ -76,7 +75,7 @@ def periodic(
 ) -> dict[Fraction, Range]:
     """F at neighbouring y for losses on a lattice of this span, to about `bits` bits."""
     sketch, y = scene.sketch, _middle(ys)
-    choice = plain_choice(sketch, y, bits)
+    choice = plain_trapezoid(sketch, y, bits)
     h = float(span)
     nodes = 2 * int(choice.period / (2 * h) + 1) + 1
     worst = -1 / math.expm1(-abs(choice.c) * h) - 1 / math.expm1(-(choice.c + 1) * h)
@@ -87,14 +86,14 @@ def periodic(
         return _evaluated(scene, kernel, choice, ys, budget, tell)
 
 
-def _bits(choice: Choice, turns: float, sketch: Sketch) -> int:
+def _bits(choice: Trapezoid, turns: float, sketch: Sketch) -> int:
     """Enough for what may be neglected, for phases of that many turns, and for K(c)."""
     size = 1 + abs(log_unit(sketch, choice.c, 0.0)) + abs(choice.c) * sketch.total
     return int(_SPARE - choice.log_tolerance / math.log(2) + math.log2(1 + turns) + math.log2(size))
 
 
 def _evaluated(
-    scene: Scene, kernel: Kernel, choice: Choice, ys: Sequence[Fraction], budget: float, tell: Tell
+    scene: Scene, kernel: Kernel, choice: Trapezoid, ys: Sequence[Fraction], budget: float, tell: Tell
 ) -> dict[Fraction, Range]:
     coins = scene.coins(ctx.prec)
     line = Line(coins, arb(choice.c))

@@ -16,6 +16,15 @@ from flint import arb, ctx, fmpq
 Exact = float | Fraction
 """A float stands for its dyadic value."""
 
+GUESS_BITS = 64
+"""For numbers that become floats and serve guesses."""
+LEAST_BITS = 128
+"""For claims: a float's bits, and what long sums lose."""
+COIN_BITS = 192
+"""For the coins of an instance, which serve several attempts: most of them need no more."""
+LEAK_BITS = 256
+"""For the product of the leaks, of which a claim about a small δ may cancel most."""
+
 _alone = threading.RLock()
 
 

@@ -17,8 +17,8 @@ from flint import arb, ctx, fmpz
 from optcomp.checker.balls import ball, near, working
 from optcomp.checker.instance import Coin, Range
 
-MOST_TERMS = 400_000
-_CHECK = 64
+MOST_TERMS = 400_000  # a second or two; a Fourier sum is quicker then
+_CHECK = 64  # terms between two looks at what is left
 
 
 def fewest_terms(coin: Coin, y: Fraction) -> float:

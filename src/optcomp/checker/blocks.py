@@ -18,11 +18,11 @@ from flint import acb, arb, arb_mat
 
 LENGTH = 128
 """Nodes in a block."""
-MOST_COPIES = 15
-_ATOMS = 64
-_ROWS = 64
-_LOOK = 2
-_PROBE = 9
+MOST_COPIES = 15  # more copies of a coin have too many atoms for a group
+_ATOMS = 64  # of a group: products of matrices are then of even shape
+_ROWS = 64  # blocks in one product of matrices
+_LOOK = 2  # groups between two looks at whether a block can be dropped
+_PROBE = 9  # every ninth value tells whether the rest is worth a look
 
 Factor = tuple[arb, arb, int]
 """A coin's size, tanh(ε(c+½)) and copies."""

@@ -12,7 +12,7 @@ _ERROR = 0.02
 
 
 @dataclass(frozen=True)
-class Choice:
+class Trapezoid:
     """A contour, the period Λ, exponents for the aliases on either side, and the logarithm of what may be neglected."""
 
     c: float
@@ -37,14 +37,14 @@ def log_unit(sketch: Sketch, c: float, y: float, width: float = 0.0) -> float:
     return sketch.log_moment(c) + width**2 * c * (c + 1) / 2 - c * y
 
 
-def smoothed_choice(sketch: Sketch, y: float, width: float) -> Choice:
+def smoothed_trapezoid(sketch: Sketch, y: float, width: float) -> Trapezoid:
     """For the smoothed integral."""
     c = contour(sketch, y)
     log_tolerance = math.log(_ERROR) + 2 * math.log(width) + log_density(sketch, c, width)
     return _with_period(sketch, y, c, width, log_tolerance)
 
 
-def plain_choice(sketch: Sketch, y: float, bits: int) -> Choice:
+def plain_trapezoid(sketch: Sketch, y: float, bits: int) -> Trapezoid:
     """Without smoothing: `bits` correct bits of the smaller of F and 1 - F."""
     c = contour(sketch, y)
     spread = sketch.curvature(c) + 1 / c**2 + 1 / (1 + c) ** 2
@@ -52,7 +52,7 @@ def plain_choice(sketch: Sketch, y: float, bits: int) -> Choice:
     return _with_period(sketch, y, c, 0.0, log_size - bits * math.log(2))
 
 
-def _with_period(sketch: Sketch, y: float, c: float, width: float, log_tolerance: float) -> Choice:
+def _with_period(sketch: Sketch, y: float, c: float, width: float, log_tolerance: float) -> Trapezoid:
     """The least period for which both aliases are small enough."""
     scale = math.sqrt(sketch.curvature(c) + width**2) + 1e-300
     reach = max(100 * (1 + abs(c)), 1000 / scale)
@@ -64,7 +64,7 @@ def _with_period(sketch: Sketch, y: float, c: float, width: float, log_tolerance
         if max(logs) < log_tolerance:
             break
         period *= 1.1
-    return Choice(c, period, below, above, log_tolerance)
+    return Trapezoid(c, period, below, above, log_tolerance)
 
 
 def cutoff(width: float, log_tolerance: float) -> float:

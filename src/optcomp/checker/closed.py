@@ -20,7 +20,7 @@ from flint import arb
 from optcomp.checker.balls import ball
 from optcomp.checker.instance import Instance, Range
 
-_MANY = 20_000
+_MANY = 20_000  # coins: their sum of tanh is above 1 in all likelihood, and takes long
 
 
 def closed_form(instance: Instance, y: Fraction) -> Range | None:

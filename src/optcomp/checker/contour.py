@@ -24,13 +24,13 @@ from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
 from optcomp.checker.instance import Range
 from optcomp.checker.kernels import Kernel, Pair, Smoothed
-from optcomp.checker.line import Coins, Line
+from optcomp.checker.line import Line, WorkingCoins
 
 Tell = Callable[[str, float], None]
-_BLOCKS = 600
-_START = 4
-_PIECE = 4
-_HOPE = 0.5
+_BLOCKS = 600  # coins up to which matrices beat node by node
+_START = 4  # ranges to skip are a quarter as long as the way to them
+_PIECE = 4  # nodes in a piece for which hope is judged
+_HOPE = 0.5  # share of pieces that must look small before skipping is tried
 
 
 class Exhausted(Exception):
@@ -130,7 +130,7 @@ def _ranges(last: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
+def aliases(coins: WorkingCoins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
     """What Σ_{m≠0} e^{cmΛ} B_c(y+mΛ) lies between, in units of M_u(c) e^{-cy}; one exponent on either side of c."""
     period, place = 2 * arb.pi() / kernel.step, ball(y)
     unit = line.log_moment + kernel.tilt(line.c) - line.c * place
@@ -145,7 +145,7 @@ def aliases(coins: Coins, line: Line, kernel: Kernel, y: Fraction, exponents: Se
     return Range(low, high)
 
 
-def _chernoff(coins: Coins, kernel: Kernel, exponent: float, y: arb) -> arb:
+def _chernoff(coins: WorkingCoins, kernel: Kernel, exponent: float, y: arb) -> arb:
     """log of κ_x M_u(x) e^{-xy}."""
     x = arb(exponent)
     size = coins.log_moment(x) + kernel.tilt(x) - x * y

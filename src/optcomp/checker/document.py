@@ -32,9 +32,9 @@ Noise = tuple[Exact, int]
 """μ of Gaussian mechanisms, whose loss is N(μ²/2, μ²), and how many there are."""
 
 _RATIONAL = re.compile(r"[+-]?\d+(/\d+)?")
-_LONGEST = 200_000
-_SHOWN = 60
-_LARGEST = 1e300
+_LONGEST = 200_000  # digits of a number: more than any precision that is worked with
+_SHOWN = 60  # characters of a value in a message
+_LARGEST = 1e300  # hints beyond are no finite numbers worth keeping
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from optcomp.checker.balls import near, working
+from optcomp.checker.balls import GUESS_BITS, near, working
 from optcomp.checker.instance import Instance
 
-_MOST = 2000
-_BITS = 64
-_SHORT = 1 << 24
+_MOST = 2000  # sizes that a sketch keeps apart; its cumulants are good to 1e-4 then
+_SHORT = 1 << 24  # 24 bits: sums with 1/2 and 1 are then exact
 Floats = npt.NDArray[np.float64]
 
 
@@ -41,7 +40,7 @@ class Sketch:
             cuts = np.linspace(0, sizes.size, _MOST + 1).astype(int)[:-1]
             weights = np.add.reduceat(counts, cuts)
             sizes, counts = np.add.reduceat(sizes * counts, cuts) / weights, weights
-        with working(_BITS):
+        with working(GUESS_BITS):
             return cls(sizes, counts, near(instance.variance()))
 
     @cached_property

@@ -21,12 +21,11 @@ from typing import NamedTuple
 
 from flint import arb, fmpz
 
-from optcomp.checker.balls import Exact, ball, exact_sum, working
+from optcomp.checker.balls import LEAK_BITS, Exact, ball, exact_sum, working
 from optcomp.checker.document import Group, Noise
 
-_EXACT_BITS = 2_000_000
-_BITS = 256
-_MOST_BITS = 1 << 13
+_EXACT_BITS = 2_000_000  # bits of a product that is multiplied out, in a second
+_MOST_BITS = 1 << 13  # here doubling ends: what is undecided then is a tie
 
 
 class Coin(NamedTuple):
@@ -83,7 +82,7 @@ class Instance:
         if not self.leaks:
             with working(bits):
                 return ball(delta)
-        precision = max(bits, _BITS)
+        precision = max(bits, LEAK_BITS)
         while True:
             with working(precision):
                 kept = arb(0)

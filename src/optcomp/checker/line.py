@@ -14,22 +14,21 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from flint import acb, arb
 
 from optcomp.checker import moments
 from optcomp.checker.balls import ball
+from optcomp.checker.guess import Floats
 from optcomp.checker.instance import Coin, Instance
 from optcomp.checker.moments import Bin
 
-_BINNED = 600
-_MANY = 3000
-_SAMPLE = 800
-_MARGIN = 0.3
-Floats = npt.NDArray[np.float64]
+_BINNED = 600  # coins beyond which bins and their power sums are quicker
+_MANY = 3000  # coins beyond which bounds use a sample
+_SAMPLE = 800  # of the smallest coins, and of all others
+_MARGIN = 0.3  # in log|φ|²: for what a guess in floats misses
 
 
-class Coins:
+class WorkingCoins:
     """The coins of an instance at the working precision."""
 
     def __init__(self, instance: Instance) -> None:
@@ -114,7 +113,7 @@ class _Clumps:
 class Line:
     """φ on the vertical line through c."""
 
-    def __init__(self, coins: Coins, c: arb) -> None:
+    def __init__(self, coins: WorkingCoins, c: arb) -> None:
         self.c, self._coins, self._shift = c, coins, c + 0.5
         self.log_moment = coins.log_moment(c)
         self._base = coins.log_cosh(acb(self._shift)).real if coins.bins else arb(0)

@@ -21,9 +21,10 @@ from optcomp.checker.instance import Coin, Instance, Range
 
 HALF = 1 << 19
 """The most places of one part that is held in memory."""
-_OUTER = 1 << 6
-_GRID_BITS = 3000
+_OUTER = 1 << 6  # patterns of the coins that are left to a loop
+_GRID_BITS = 3000  # a finer grid makes places too long to be compared quickly
 _BUILD, _COMBINE = 7e-6, 1e-6
+"""Seconds for an atom of a half, and for a meeting of two."""
 
 Places = dict[int, int]
 """How many patterns of signs lead to each place."""

@@ -24,12 +24,12 @@ from flint import acb, arb
 from optcomp.checker.balls import ball, near, spread
 from optcomp.checker.instance import Coin
 
-TERMS = 9
-_BINS = 600
+TERMS = 9  # a ratio of 1/50 to the ninth is below 1e-15
+_BINS = 600  # bins at most: as many as there may be coins without bins
 _TOGETHER = 25
 """Coins in a bin on average, unless there would be too many bins."""
-_REACH = 1.25
-_FINE = 0.02
+_REACH = 1.25  # β: how near to iπ/2 the discs come
+_FINE = 0.02  # ratio of a bin's half-width to its disc from which the expansion is used
 
 
 @dataclass(frozen=True)

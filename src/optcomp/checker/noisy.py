@@ -23,7 +23,8 @@ from optcomp.checker.listing import grid_of, short_grid
 MOST = 1 << 18
 """The most values that are added up."""
 _BUILD, _EACH = 1e-6, 3e-5
-_LOOK = 1023
+"""Seconds for a value of the coins, and for the closed form at it."""
+_LOOK = 1023  # a mask: progress is told every 1024 values
 Tell = Callable[[str, float], None]
 
 

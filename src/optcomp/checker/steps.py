@@ -11,7 +11,7 @@ from flint import arb
 
 from optcomp.checker import attempts, binomial, listing, noisy
 from optcomp.checker.attempts import Scene
-from optcomp.checker.balls import working
+from optcomp.checker.balls import GUESS_BITS, LEAST_BITS, working
 from optcomp.checker.choices import contour
 from optcomp.checker.closed import closed_form, distance, gaussian_alone
 from optcomp.checker.contour import Tell
@@ -25,18 +25,18 @@ Step = Callable[[Sequence[Fraction]], dict[Fraction, Range]]
 Attempt = Callable[[float], Step]
 """A step for a given effort."""
 
-_QUICK = 0.1
-_EFFORTS = (0.5, 2.0, 20.0, 200.0)
-_WORTH = 4.0
-_FINER = (0.7, 0.5, 0.35)
+_QUICK = 0.1  # seconds that listing may take without anything else being tried
+_EFFORTS = (0.5, 2.0, 20.0, 200.0)  # seconds for an attempt, growing: what is cheap comes first
+_WORTH = 4.0  # listing is certain to decide, so it may cost this many times as much
+_FINER = (0.7, 0.5, 0.35)  # shares of the wanted width, for claims that it just fails
 _SURE = 0.85  # of the width that would just decide
 _NEXT = 0.7  # a width is tried after another if it is finer by this
 _TRUSTED = 0.3  # nearer to the middle than this, nothing is known of what decides
-_COARSE = 0.3
-_RATIO = 6.0
-_NEAR = 3.0
-_LEVELS = 14
-_MORE_BITS = 16
+_COARSE = 0.3  # the first width, as a share of what the loss varies by
+_RATIO = 6.0  # from one width to the next: the cost grows as fast
+_NEAR = 3.0  # so near to the wanted width nothing coarser is tried
+_LEVELS = 14  # widths at most: 6^14 is 1e11
+_MORE_BITS = 16  # times the last precision, for differences that cancel deep in the tail
 
 
 class Steps:
@@ -45,7 +45,7 @@ class Steps:
     def __init__(self, instance: Instance, bits: int, effort: float, tell: Tell) -> None:
         self._instance, self._effort, self._tell = instance, effort, tell
         self._scene = Scene(instance)
-        self._precisions = [128]
+        self._precisions = [LEAST_BITS]
         while self._precisions[-1] < bits:
             self._precisions.append(2 * self._precisions[-1])
 
@@ -64,7 +64,7 @@ class Steps:
         if len(self._instance.coins) == 1:
             yield from self._equal()
             return
-        yield "total variation distance", _each(128, lambda y: distance(self._instance))
+        yield "total variation distance", _each(LEAST_BITS, lambda y: distance(self._instance))
         yield "the largest group of equal ε", self._largest_group
         yield from self._different(y, wanted)
 
@@ -74,8 +74,8 @@ class Steps:
             for bits in (*self._precisions, _MORE_BITS * self._precisions[-1]):
                 yield "closed form", _each(bits, lambda y: closed_form(self._instance, y))
             return
-        yield "total variation distance", _each(128, lambda y: distance(self._instance))
-        yield "the Gaussian noise alone", _each(128, lambda y: Range(gaussian_alone(self._instance, y).low, arb(1)))
+        yield "total variation distance", _each(LEAST_BITS, lambda y: distance(self._instance))
+        yield "the Gaussian noise alone", _each(LEAST_BITS, self._noise_alone)
         yield "the largest group of equal ε", self._largest_group
         cost = noisy.cost(self._instance)
         if cost < _QUICK:
@@ -88,12 +88,16 @@ class Steps:
                 yield from self._listed_with_noise()
                 cost = math.inf
 
+    def _noise_alone(self, y: Fraction) -> Range:
+        """Dropping the coins cannot increase F."""
+        return Range(gaussian_alone(self._instance, y).low, arb(1))
+
     def _integrals(self, y: Fraction, wanted: float) -> list[Attempt]:
         """Smoothed as long as that is wider than the noise there is, then as it is."""
         sketch = self._scene.sketch
         wide = [width for width in widths(sketch, y, wanted) if width**2 > sketch.variance]
         found: list[Attempt] = [partial(self._smoothed, width) for width in wide]
-        return found + [partial(self._unsmoothed, bits) for bits in (64, *self._precisions)]
+        return found + [partial(self._unsmoothed, bits) for bits in (GUESS_BITS, *self._precisions)]
 
     def _equal(self) -> Iterator[tuple[str, Step]]:
         """One size: binomial tails term by term, or as a Fourier sum where there are too many terms."""
@@ -107,7 +111,7 @@ class Steps:
         coin = max(self._instance.coins, key=lambda coin: float(coin.size) ** 2 * coin.copies)
         alone = Instance((coin,), ())
         inside = [y for y in ys if y < alone.coin_total]
-        found = _each(128, lambda y: closed_form(alone, y) or _short_tail(coin, y))(inside)
+        found = _each(LEAST_BITS, lambda y: closed_form(alone, y) or _short_tail(coin, y))(inside)
         return {y: Range(between.low, arb(1)) for y, between in found.items()}
 
     def _different(self, y: Fraction, wanted: Callable[[], float]) -> Iterator[tuple[str, Step]]:
@@ -118,7 +122,7 @@ class Steps:
         units = lattice(self._instance)
         on_lattice: list[Attempt] = []
         if units is not None:
-            on_lattice += [partial(self._on_lattice, units, bits) for bits in (64, *self._precisions)]
+            on_lattice += [partial(self._on_lattice, units, bits) for bits in (GUESS_BITS, *self._precisions)]
         smoothings = list(widths(self._scene.sketch, y, wanted()))
         for effort in self._efforts:
             yield from self._while_possible("lattice", on_lattice, effort)
@@ -177,7 +181,7 @@ class Steps:
                     made.append(noisy.Noisy(self._instance, self._tell))
                 return made[0].excess(y)
 
-            yield "every atom with noise", _each(bits, excess)
+            yield "summing every atom, each with its Gaussian noise", _each(bits, excess)
 
     def _on_lattice(self, units: Lattice, bits: int, effort: float) -> Step:
         """Between two lattices, or on one."""

@@ -13,10 +13,10 @@ from fractions import Fraction
 
 from optcomp.checker.instance import Coin, Instance
 
-_LARGEST = 1_000_000
-_CLOSE = Fraction(1, 10**13)
-_DECIMALS = 7
-_TYPES = 5000
+_LARGEST = 1_000_000  # multiples of a unit beyond this make too long a Fourier sum
+_CLOSE = Fraction(1, 10**13)  # relative: a decimal as a float is within 1e-16 of itself
+_DECIMALS = 7  # of a unit that people write
+_TYPES = 5000  # sizes beyond this are no decimals that somebody wrote
 
 
 @dataclass(frozen=True)

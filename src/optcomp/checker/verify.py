@@ -10,21 +10,20 @@ from typing import Literal
 
 from flint import arb
 
-from optcomp.checker.balls import Exact
+from optcomp.checker.balls import LEAST_BITS, Exact
 from optcomp.checker.contour import Tell
 from optcomp.checker.document import Claim, Group, Mismatch, Noise, read
 from optcomp.checker.instance import Instance
 from optcomp.checker.prove import End, decide
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 
 Status = Literal["proved", "false", "undecided", "mismatch", "malformed"]
-_EFFORT = 200.0
-_LEAST_BITS = 128
-_MOST_BITS = 1 << 19
+_EFFORT = 200.0  # seconds for an attempt, unless said otherwise
+_MOST_BITS = 1 << 19  # a claim that needs more is not read
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Written):
     """What came of a check: `proved`, and the reason; `status` tells a false claim from an undecided one."""
 
     proved: bool
@@ -74,9 +73,9 @@ def _bits(claim: Claim) -> int:
     """Enough to tell the two ends apart."""
     lower, upper = claim.lower, claim.upper
     if lower is None or upper is None or lower == upper:
-        return _LEAST_BITS
+        return LEAST_BITS
     ratio = Fraction(upper) / (Fraction(upper) - Fraction(lower))
-    return min(max(_LEAST_BITS, math.ceil(ratio).bit_length() + 80), _MOST_BITS)
+    return min(max(LEAST_BITS, math.ceil(ratio).bit_length() + 80), _MOST_BITS)
 
 
 def _ends(instance: Instance, claim: Claim, bits: int) -> list[End]:

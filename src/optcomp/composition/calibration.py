@@ -17,7 +17,9 @@ from optcomp.numerics.exact import Number, exact
 from optcomp.theorems.bound import Bound
 
 _LEAST, _MOST = 1e-9, 1e15
+"""Where numbers are looked for if no ends are given: beyond lies no noise, ε, rate or count that anybody asks for."""
 _DOUBLINGS = 120
+"""More than lie between those two."""
 
 
 class Calibrated(float):

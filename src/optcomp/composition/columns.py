@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.guarantees.approximate import LEAST_EPSILON, MOST_EPSILON, ApproxDP, PureDP
-from optcomp.instances.parts import Floats, Integers
+from optcomp.numerics.blocked import Floats, Ints
 
 _FLOATS = {float, np.float64}
 _epsilon, _delta = attrgetter("epsilon"), attrgetter("delta")
@@ -48,7 +48,7 @@ def _both(eps: Floats | None, delta: Floats | None) -> tuple[Floats, Floats] | N
     return None if eps is None or delta is None else (eps, delta)
 
 
-def plain_counts(counts: Collection[Any], most: int) -> Integers | None:
+def plain_counts(counts: Collection[Any], most: int) -> Ints | None:
     """Counts that are all ints between 0 and `most`, which is below 2^53."""
     if set(map(type, counts)) - {int} or not 0 <= min(counts, default=0) <= max(counts, default=0) <= most:
         return None

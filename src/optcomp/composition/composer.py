@@ -16,13 +16,14 @@ from typing import cast
 import numpy as np
 from flint import arb
 
-from optcomp.composition.entry import Question, checked_rtol, compose, optimum, question_of
+from optcomp.composition.entry import checked_rtol, compose, target_of
+from optcomp.composition.pairs import optimum
 from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
 from optcomp.instances.leaks import log_kept
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, float_down, precision, told_down, told_up
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.bracket import excess, root
 from optcomp.numerics.contour.coins import Coins
@@ -31,13 +32,16 @@ from optcomp.numerics.exact import Exact, Number, decimal_down, decimal_up, plai
 from optcomp.theorems import opt
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.register import Parameters
+from optcomp.theorems.target import Target
 
 Pair = tuple[Exact, Exact]
 
 _FORMAT, _VERSION = "optcomp-composer", 1
-_BITS = 160
+"""What `as_dict` writes and `of` reads."""
 _MOST_CHANGES = 24
+"""After more changes than this a fresh quadrature is quicker."""
 _MOST_KEPT = 4
+"""Quadratures, each of some megabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ class Composer:
         self._counts: Counter[Pair] = Counter({(eps, delta): copies for eps, delta, copies in read.groups})
         self._parts: Parts | None = read
         self._journal: list[tuple[Pair, int]] = []
-        self._kept: dict[tuple[Question, float | None], _Kept] = {}
+        self._kept: dict[tuple[Target, float | None], _Kept] = {}
 
     def add(self, mechanism: Item, copies: int = 1) -> None:
         """One more mechanism, or several alike."""
@@ -85,7 +89,7 @@ class Composer:
 
     def total(self, *, delta: Number | None = None, epsilon: Number | None = None, rtol: float | None = None) -> Bound:
         """What all of them cost together, as `compose` says it."""
-        return self._answer(question_of(delta, epsilon), rtol, {})
+        return self._answer(target_of(delta, epsilon), rtol, {})
 
     def what_if(
         self,
@@ -98,18 +102,18 @@ class Composer:
     ) -> Bound:
         """The total if this mechanism were added too; nothing is added."""
         pair = read_item(mechanism, "mechanism")
-        return self._answer(question_of(delta, epsilon), rtol, {pair: whole(copies, "copies", 0, MOST_COPIES)})
+        return self._answer(target_of(delta, epsilon), rtol, {pair: whole(copies, "copies", 0, MOST_COPIES)})
 
-    def _answer(self, question: Question, rtol: float | None, extra: Mapping[Pair, int]) -> Bound:
+    def _answer(self, target: Target, rtol: float | None, extra: Mapping[Pair, int]) -> Bound:
         wanted = None if rtol is None else checked_rtol(rtol)
         if self.parameters == "adaptive":
-            given = {"delta" if question.quantity == "epsilon" else "epsilon": question.given}
+            given = {target.pick("delta", "epsilon"): target.given}
             return compose(self._with(extra), parameters="adaptive", rtol=wanted, **given)  # type: ignore[arg-type]
-        key = question, wanted
+        key = target, wanted
         kept = self._kept.get(key)
-        bound = None if kept is None else _moved(kept, question, wanted, self._since(kept.moment, extra))
+        bound = None if kept is None else _moved(kept, target, wanted, self._since(kept.moment, extra))
         if bound is None:
-            bound = self._afresh(question, wanted, extra)
+            bound = self._afresh(target, wanted, extra)
         bound = with_width_note(bound, wanted)
         if wanted is not None and not bound.width <= wanted:
             raise PrecisionNotReached(bound, wanted, bound.width)
@@ -121,16 +125,16 @@ class Composer:
             changes[pair] += copies
         return Counter({pair: copies for pair, copies in changes.items() if copies})
 
-    def _afresh(self, question: Question, rtol: float | None, extra: Mapping[Pair, int]) -> Bound:
+    def _afresh(self, target: Target, rtol: float | None, extra: Mapping[Pair, int]) -> Bound:
         """Compose from nothing; keep the quadrature unless it is about a mechanism that is not here."""
         parts = self._with(extra)
-        bound, anchor = optimum(parts, question, (opt.RTOL if rtol is None else rtol) / 2)
+        bound, anchor = optimum(parts, target, (opt.RTOL if rtol is None else rtol) / 2)
         bound = replace(bound, about=parts)
         if anchor is not None and not extra and parts.exact_sizes and parts.coin_tally.total is not None:
-            with precision(_BITS):
+            with precision(DEEP_BITS):
                 kept = _Kept(parts, bound, anchor, parts.coin_tally.total, log_kept(parts), len(self._journal))
-            self._kept.pop((question, rtol), None)
-            self._kept[question, rtol] = kept
+            self._kept.pop((target, rtol), None)
+            self._kept[target, rtol] = kept
             while len(self._kept) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
         return bound
@@ -195,7 +199,7 @@ class Composer:
         self.__dict__.update(Composer.of(state).__dict__)
 
 
-def _moved(kept: _Kept, question: Question, rtol: float | None, changes: Counter[Pair]) -> Bound | None:
+def _moved(kept: _Kept, target: Target, rtol: float | None, changes: Counter[Pair]) -> Bound | None:
     """The total after a few changes, from the quadrature that is kept; None where that cannot be had well enough."""
     if not changes:
         return kept.bound
@@ -203,18 +207,18 @@ def _moved(kept: _Kept, question: Question, rtol: float | None, changes: Counter
         return None
     count = kept.parts.count + sum(changes.values())
     anchor = shifted(kept.anchor, _coins(changes, +1), _coins(changes, -1))
-    with precision(_BITS), np.errstate(all="ignore"):
+    with precision(DEEP_BITS), np.errstate(all="ignore"):
         total = ball(kept.total + sum((Fraction(eps) * copies for (eps, _), copies in changes.items()), Fraction(0)))
         logs = kept.log_kept + sum(((-ball(delta)).log1p() * n for (_, delta), n in changes.items() if delta), arb(0))
-        if question.quantity == "epsilon":
-            t = -((-ball(question.given)).log1p() - logs).expm1()
+        if target.quantity == "epsilon":
+            t = -((-ball(target.given)).log1p() - logs).expm1()
             if not t > 0:
                 return None
             found = root(anchor, opt.goal_for(t))
             lower, upper = decimal_down(found.lower), min(decimal_up(found.upper), told_up(total))
         else:
-            y = float_down(ball(question.given))
-            if y != question.given or not total > question.given:
+            y = float_down(ball(target.given))
+            if y != target.given or not total > target.given:
                 return None
             found = excess(anchor, y)
             leaked = -logs.expm1()
@@ -222,7 +226,7 @@ def _moved(kept: _Kept, question: Question, rtol: float | None, changes: Counter
             upper = min(told_up(leaked + (1 - leaked) * opt.exponential(found.upper)), 1.0)
     if not lower <= upper:
         return None
-    bound = opt.bound(question.quantity, question.given, found, lower, upper, count)
+    bound = opt.bound(target.quantity, target.given, found, lower, upper, count)
     return replace(bound, about=partial(_merged, kept.parts, changes)) if bound.width <= (rtol or opt.RTOL) else None
 
 

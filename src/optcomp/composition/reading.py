@@ -12,8 +12,8 @@ from optcomp.composition.columns import all_within_reason, plain_columns, plain_
 from optcomp.errors import InvalidGuarantee, InvalidInput, shown
 from optcomp.guarantees.approximate import ApproxDP, Guarantee, PureDP, checked_delta, mechanism_epsilon
 from optcomp.guarantees.choices import RandomizedResponse
-from optcomp.guarantees.mechanism import Mechanism
-from optcomp.guarantees.notions import Notion
+from optcomp.guarantees.known_loss import KnownLoss
+from optcomp.guarantees.notions import RenyiBounded
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact, Number, whole
@@ -21,7 +21,7 @@ from optcomp.numerics.exact import Exact, Number, whole
 MOST_COPIES = 10**15
 """More copies of one mechanism than this are taken for a mistake."""
 
-Item = Guarantee | Mechanism | Notion | Number | tuple[Number, Number]
+Item = Guarantee | KnownLoss | RenyiBounded | Number | tuple[Number, Number]
 Items = Iterable[Item] | Mapping[Item, int] | npt.NDArray[np.floating] | Parts | Mixture
 
 
@@ -79,21 +79,21 @@ def _all_at_once(parts: Mapping[object, object] | Sequence[object]) -> Parts | N
 def _one_by_one(parts: Mapping[object, object] | Sequence[object]) -> Parts | Mixture:
     """Any parts; the first that is wrong is named by its place."""
     counts: dict[tuple[Exact, Exact], int] = {}
-    mechanisms: dict[Mechanism, int] = {}
-    notions: dict[Notion, int] = {}
+    losses: dict[KnownLoss, int] = {}
+    bounded: dict[RenyiBounded, int] = {}
     for place, item, count in _counted(parts):
-        if isinstance(item, Mechanism) and not _is_coin(item):
-            mechanisms[item] = mechanisms.get(item, 0) + count
-        elif isinstance(item, Notion):
-            notions[item] = notions.get(item, 0) + count
+        if isinstance(item, KnownLoss) and not _is_coin(item):
+            losses[item] = losses.get(item, 0) + count
+        elif isinstance(item, RenyiBounded):
+            bounded[item] = bounded.get(item, 0) + count
         else:
-            pair = (item.pure or 0.0, 0.0) if isinstance(item, Mechanism) else read_item(item, f"parts[{place}]")
+            pair = (item.pure or 0.0, 0.0) if isinstance(item, KnownLoss) else read_item(item, f"parts[{place}]")
             counts[pair] = counts.get(pair, 0) + count
-    mixture = Mixture.of(Parts.of(counts), mechanisms, notions)
-    return mixture if mixture.mechanisms or mixture.notions else mixture.pairs
+    mixture = Mixture.of(Parts.of(counts), losses, bounded)
+    return mixture if mixture.losses or mixture.bounded else mixture.pairs
 
 
-def _is_coin(item: Mechanism) -> bool:
+def _is_coin(item: KnownLoss) -> bool:
     """Randomized response between two answers is the worst of all with its ε: nothing is lost by the pair."""
     return isinstance(item, RandomizedResponse) and item.answers == 2
 

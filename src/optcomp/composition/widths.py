@@ -13,22 +13,24 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from optcomp.theorems import cks20, opt
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
+from optcomp.theorems.target import Quantity
 
 DEFAULT_WIDTH: Mapping[Quantity, float] = MappingProxyType({"epsilon": opt.RTOL, "delta": opt.RTOL})
 """Relative; `rtol` demands another one."""
 FLOOR: Mapping[Quantity, float] = MappingProxyType({"epsilon": 1e-11, "delta": 1e-300})
 """Two sides that differ by no more than this count as equal."""
-WIDE = "wider than"
+WIDE = "relative width"
 """How the note on a wide answer begins."""
 BY_RENYI = (
     "by Rényi divergences, because the work cap left the sum of the losses wider; "
     "that may be several times too large in δ"
 )
-_UNKNOWN = "a bound on Rényi divergences does not say which mechanism is the worst"
+_UNKNOWN = "because a bound on Rényi divergences does not say which mechanism is the worst"
 _NAME = "name the mechanism itself where you can"
-_MORE = "rtol= asks for more work"
-_LEFT = "what is left is round-off, or a place at which the answer jumps"
+_CAPPED = "because the work was capped"
+_MORE = "a smaller rtol= allows more work"
+_LEFT = "because of round-off, or because the answer jumps there"
 _MOVE = "move what was given a little, or ask for fewer kinds at once"
 
 
@@ -44,18 +46,18 @@ def is_narrow(bound: Bound, rtol: float | None = None) -> bool:
 
 def with_width_note(bound: Bound, rtol: float | None = None, notions: bool = False) -> Bound:
     """The same; a wide answer says how wide it is, why, and what would help."""
-    notes = tuple(note for note in bound.notes if not note.startswith(WIDE))
+    notes = tuple(note for note in bound.notes if not note.startswith((WIDE, opt.CAPPED)))
     if is_narrow(bound, rtol):
         return bound if notes == bound.notes else replace(bound, notes=notes)
-    width = DEFAULT_WIDTH[bound.quantity]
     why, what = _reason(bound, notions)
-    size = f"{bound.width:.1g}" if math.isfinite(bound.upper) else "one side is infinite"
-    return replace(bound, notes=(*notes, f"{WIDE} {width:g} ({size}): {why}; {what}"))
+    size, usual = (f"{width:.1g}".replace("e-0", "e-") for width in (bound.width, DEFAULT_WIDTH[bound.quantity]))
+    wide = f"{WIDE} {'infinite' if math.isinf(bound.width) else size}, more than the usual {usual}"
+    return replace(bound, notes=(*notes, f"{wide}, {why}; {what}"))
 
 
 def _reason(bound: Bound, notions: bool) -> tuple[str, str]:
     if notions:
         return _UNKNOWN, _NAME
     if opt.CAPPED in bound.notes or bound.theorem == cks20.ID:
-        return "the work cap", _MORE
+        return _CAPPED, _MORE
     return _LEFT, _MOVE

@@ -1,11 +1,11 @@
 """What a mechanism promises, as immutable values; nothing here composes anything."""
 
 from optcomp.guarantees.approximate import ApproxDP, Guarantee, PureDP
-from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVector
+from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVectorDP
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.guarantees.loss import PrivacyLoss
-from optcomp.guarantees.mechanism import Mechanism
 from optcomp.guarantees.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, Notion, RenyiDP
+from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiBounded, RenyiDP
 from optcomp.guarantees.subsampled import PoissonSubsampled
 
 __all__ = [
@@ -18,15 +18,15 @@ __all__ = [
     "GaussianDP",
     "Guarantee",
     "Laplace",
-    "Mechanism",
+    "KnownLoss",
     "NameAndShame",
-    "Notion",
+    "RenyiBounded",
     "PoissonSubsampled",
     "PrivacyLoss",
     "PureDP",
     "RandomizedResponse",
     "RenyiDP",
-    "SparseVector",
+    "SparseVectorDP",
     "TCDP",
     "ZCDP",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.numerics.exact import Exact, Number, exact
 
 
@@ -54,8 +54,8 @@ def checked_delta(value: object, argument: str = "delta") -> Exact:
     return number + 0
 
 
-@dataclass(frozen=True, slots=True)
-class PureDP:
+@dataclass(frozen=True, slots=True, repr=False)
+class PureDP(Written):
     """Pure differential privacy: no output is more than e^ε times likelier for one person's data than without it.
 
     The same as (ε, 0)-differential privacy.
@@ -72,8 +72,8 @@ class PureDP:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ApproxDP:
+@dataclass(frozen=True, slots=True, repr=False)
+class ApproxDP(Written):
     """Approximate differential privacy: pure ε-privacy except for a slip of probability about δ.
 
     P(E) <= e^ε Q(E) + δ for every event E.

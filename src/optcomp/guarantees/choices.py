@@ -7,21 +7,21 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
+from optcomp.guarantees.known_loss import KnownLoss, kept
 from optcomp.guarantees.loss import PrivacyLoss
-from optcomp.guarantees.mechanism import Mechanism, kept
-from optcomp.guarantees.notions import Notion
+from optcomp.guarantees.notions import RenyiBounded
 from optcomp.numerics.balls import ball
 from optcomp.numerics.exact import Exact, Number, whole
 from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
 from optcomp.numerics.laws.law import Law
 
-_MOST_ANSWERS = 10**9
+_MOST_ANSWERS = 10**9  # more answers than there is anything to choose among
 
 
-@dataclass(frozen=True, slots=True)
-class RandomizedResponse(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomizedResponse(KnownLoss):
     """Randomized response among n answers: the true one is e^ε times as likely as each other one.
 
     With two answers its loss is ±ε, the worst of all ε-differentially private mechanisms.
@@ -59,8 +59,8 @@ def response(eps: Exact, answers: int) -> AtomicLaw:
     return AtomicLaw(atoms)
 
 
-@dataclass(frozen=True, slots=True)
-class Exponential(Notion):
+@dataclass(frozen=True, slots=True, repr=False)
+class Exponential(RenyiBounded):
     """The exponential mechanism: an ε-bounded-range choice, such as report-noisy-max with exponential noise.
 
     Scores of sensitivity Δ are weighted by e^{ε·score/(2Δ)}.  It is ε-differentially private and, because its loss
@@ -92,8 +92,8 @@ class Exponential(Notion):
         return (ball(self.rho) * arb(alpha)).min(ball(self.epsilon))
 
 
-@dataclass(frozen=True, slots=True)
-class NameAndShame:
+@dataclass(frozen=True, slots=True, repr=False)
+class NameAndShame(Written):
     """Publishes a person's record with probability δ, else nothing: (0, δ)-differentially private and no better."""
 
     delta: Exact
@@ -117,8 +117,8 @@ def nothing() -> AtomicLaw:
     return AtomicLaw(lambda: [(arb(0), arb(1))])
 
 
-@dataclass(frozen=True, slots=True)
-class SparseVector:
+@dataclass(frozen=True, slots=True, repr=False)
+class SparseVectorDP(Written):
     """The sparse vector technique, threshold never refreshed: ε_threshold + ε_queries in all, however many questions.
 
     Laplace noise of scale Δ/ε_threshold on the threshold and 2cΔ/ε_queries on each question, c positive answers.

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from flint import arb
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.laws.law import Law
 
-_BITS = 128
-_ROUNDS = 90
-_STEEPEST = 1e4
+_ROUNDS = 90  # thirds of an interval of 20000, to 1e-12: and every t proves a bound
+_STEEPEST = 1e4  # t of the steepest slope e^t that is looked at: beyond, a curve is a corner
 
 
 class PrivacyLoss:
@@ -45,25 +44,25 @@ class PrivacyLoss:
     @property
     def mean(self) -> float:
         """E L of the finite part, in the direction in which it is larger."""
-        with precision(_BITS):
+        with precision(SUM_BITS):
             return max(float(law.mean().mid()) for law in self._laws)
 
     @property
     def variance(self) -> float:
         """Var L of the finite part, in the direction in which it is larger."""
-        with precision(_BITS):
+        with precision(SUM_BITS):
             return max(float(law.variance().mid()) for law in self._laws)
 
     def cdf(self, x: float) -> float:
         """P(L <= x), in the first direction."""
         place = _number(x, "x")
-        with precision(_BITS):
+        with precision(SUM_BITS):
             return float(((1 - self._laws[0].tail(place)) * (1 - ball(self._leak))).mid())
 
     def delta(self, epsilon: float) -> float:
         """The hockey-stick curve δ(ε), rounded up."""
         place = _number(epsilon, "epsilon")
-        with precision(_BITS):
+        with precision(SUM_BITS):
             leak = ball(self._leak)
             finite = [law.excess(place).max(arb(0)) for law in self._laws]
             return min(max(float_up(leak + (1 - leak) * value) for value in finite), 1.0)
@@ -80,7 +79,7 @@ class PrivacyLoss:
 
     def _tradeoff(self, law: Law, level: float) -> float:
         def value(t: float) -> float:
-            with precision(_BITS):
+            with precision(SUM_BITS):
                 return float_down((1 - ball(self._leak)) * (1 - law.excess(t)) - arb(level) * arb(t).exp())
 
         low, high = -_STEEPEST, _STEEPEST

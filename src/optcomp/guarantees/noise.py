@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from optcomp.errors import InvalidGuarantee
-from optcomp.guarantees.mechanism import Mechanism, kept, positive, within_reason
+from optcomp.guarantees.known_loss import KnownLoss, kept, positive, within_reason
 from optcomp.numerics.balls import ball
 from optcomp.numerics.exact import Exact, Number, whole
 from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
@@ -17,11 +17,11 @@ from optcomp.numerics.laws.gaussian import NormalLaw
 from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law
 
-_MOST_SHIFT = 1000
+_MOST_SHIFT = 1000  # a law of so many atoms is listed one by one
 
 
-@dataclass(frozen=True, slots=True)
-class Laplace(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class Laplace(KnownLoss):
     """Laplace noise: density e^{-|x|/scale}/(2 scale), added to a number that one person changes by `sensitivity`.
 
     It is ε-differentially private with ε = sensitivity/scale, and its loss is known exactly.
@@ -46,8 +46,8 @@ class Laplace(Mechanism):
         return (kept(LaplaceLaw, self.pure),)
 
 
-@dataclass(frozen=True, slots=True)
-class Gaussian(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class Gaussian(KnownLoss):
     """Gaussian noise of standard deviation `sigma` added to numbers that one person moves by `sensitivity` in ℓ2.
 
     It is μ-GDP with μ = sensitivity/sigma; its loss is N(μ²/2, μ²).
@@ -77,8 +77,8 @@ def normal(mu: Exact) -> NormalLaw:
     return NormalLaw(lambda: ball(mu) ** 2)
 
 
-@dataclass(frozen=True, slots=True)
-class DiscreteLaplace(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscreteLaplace(KnownLoss):
     """Two-sided geometric noise: weight e^{-|x|/scale} on whole numbers, for a count of whole sensitivity.
 
     It is ε-differentially private with ε = sensitivity/scale.
@@ -116,8 +116,8 @@ def discrete_laplace(scale: Exact, shift: int) -> AtomicLaw:
     return AtomicLaw(atoms)
 
 
-@dataclass(frozen=True, slots=True)
-class DiscreteGaussian(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscreteGaussian(KnownLoss):
     """Discrete Gaussian noise: weight e^{-x²/2σ²} on whole numbers, for a count of whole sensitivity."""
 
     sigma: Exact

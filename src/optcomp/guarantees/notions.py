@@ -13,17 +13,17 @@ from math import inf, isfinite, nextafter
 
 from flint import arb
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
-from optcomp.guarantees.mechanism import Mechanism, kept, positive, within_reason
+from optcomp.guarantees.known_loss import KnownLoss, kept, positive, within_reason
 from optcomp.guarantees.noise import normal
 from optcomp.numerics.balls import ball
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.numerics.laws.law import Law
 
 
-class Notion(ABC):
-    """A bound on Rényi divergences."""
+class RenyiBounded(Written, ABC):
+    """Anything known by a bound on its Rényi divergences."""
 
     @abstractmethod
     def renyi(self, alpha: float) -> arb:
@@ -55,8 +55,8 @@ class Notion(ABC):
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ZCDP(Notion):
+@dataclass(frozen=True, slots=True, repr=False)
+class ZCDP(RenyiBounded):
     """Zero-concentrated differential privacy: D_α <= ρα for every α > 1 (BS16)."""
 
     rho: Exact
@@ -74,8 +74,8 @@ class ZCDP(Notion):
         return 2 * Fraction(self.rho)
 
 
-@dataclass(frozen=True, slots=True)
-class ApproxZCDP(Notion):
+@dataclass(frozen=True, slots=True, repr=False)
+class ApproxZCDP(RenyiBounded):
     """Approximate zCDP: ρ-zCDP given an event of probability 1 - δ (BS16, section 8)."""
 
     rho: Exact
@@ -100,8 +100,8 @@ class ApproxZCDP(Notion):
         return 2 * Fraction(self.rho)
 
 
-@dataclass(frozen=True, slots=True)
-class TCDP(Notion):
+@dataclass(frozen=True, slots=True, repr=False)
+class TCDP(RenyiBounded):
     """Truncated concentrated differential privacy: D_α <= ρα for 1 < α < ω (BDRS18)."""
 
     rho: Exact
@@ -129,8 +129,8 @@ class TCDP(Notion):
         return 2 * Fraction(self.rho)
 
 
-@dataclass(frozen=True, slots=True)
-class GaussianDP(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class GaussianDP(KnownLoss):
     """Gaussian differential privacy: no easier to break than telling N(0, 1) from N(μ, 1) (DRS22)."""
 
     mu: Exact
@@ -147,8 +147,8 @@ class GaussianDP(Mechanism):
 Curve = Callable[[float], float]
 
 
-@dataclass(frozen=True, slots=True)
-class RenyiDP(Notion):
+@dataclass(frozen=True, slots=True, repr=False)
+class RenyiDP(RenyiBounded):
     """Rényi differential privacy: D_α <= ε(α) (M17), for one order, for several, or as a function of the order.
 
     RenyiDP(8, 0.3) promises one order; RenyiDP({2: 0.1, 8: 0.3}) several, and in between what follows, because

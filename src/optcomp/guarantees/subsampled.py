@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from optcomp.errors import InvalidGuarantee
-from optcomp.guarantees.mechanism import Mechanism, kept
+from optcomp.guarantees.known_loss import KnownLoss, kept
 from optcomp.guarantees.noise import Gaussian, Laplace
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 
-_LEAST_RATE = 1e-7
+_LEAST_RATE = 1e-7  # below, one person in ten million, the rate is a mistake
 
 
-@dataclass(frozen=True, slots=True)
-class PoissonSubsampled(Mechanism):
+@dataclass(frozen=True, slots=True, repr=False)
+class PoissonSubsampled(KnownLoss):
     """A Gaussian or Laplace mechanism on a random sample that holds each person with probability `rate`.
 
-    For neighbours that differ by one person added or removed.  The two directions differ; both are accounted for.
+    For neighbours that differ by one person added or removed, in all mechanisms of a list the same way round.  The two
+    directions differ; both are accounted for.
     """
 
     mechanism: Gaussian | Laplace

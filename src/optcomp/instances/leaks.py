@@ -19,8 +19,8 @@ from optcomp.numerics.balls import ball, precision
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.sums import ball_sum, in_floats
 
-_EXACT_BITS = 50_000
-_MOST_BITS = 1 << 14
+_EXACT_BITS = 50_000  # denominators up to this size are multiplied out, in a millisecond
+_MOST_BITS = 1 << 14  # here doubling ends: what is undecided then is a tie
 
 
 def log_kept(parts: Parts) -> arb:
@@ -39,7 +39,7 @@ def with_leaks(parts: Parts, excess: arb) -> arb:
     return leaked + (1 - leaked) * excess
 
 
-def target(parts: Parts, delta: Exact, bits: int) -> arb:
+def slack(parts: Parts, delta: Exact, bits: int) -> arb:
     """t as a ball of about `bits` bits: negative when δ is infeasible, exactly zero when it is only just feasible.
 
     A ball that contains zero and is not zero is returned only when no affordable precision decides.

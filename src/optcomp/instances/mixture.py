@@ -10,14 +10,14 @@ from typing import Any, cast
 
 from flint import arb, ctx
 
-from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.guarantees.noise import Gaussian
-from optcomp.guarantees.notions import GaussianDP, Notion
+from optcomp.guarantees.notions import GaussianDP, RenyiBounded
 from optcomp.instances.coins import coins_of
 from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball
 from optcomp.numerics.contour.coin_law import CoinLaw
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact import Exact, ratio
 from optcomp.numerics.laws.gaussian import NormalLaw
 from optcomp.numerics.laws.law import Summand
 
@@ -29,16 +29,18 @@ class Mixture:
     """Any mechanisms, in an order that depends on nothing but themselves."""
 
     pairs: Parts
-    mechanisms: tuple[tuple[Mechanism, int], ...] = ()
-    notions: tuple[tuple[Notion, int], ...] = ()
+    losses: tuple[tuple[KnownLoss, int], ...] = ()
+    """What has a known loss, with counts."""
+    bounded: tuple[tuple[RenyiBounded, int], ...] = ()
+    """What is known by a bound on its Rényi divergences only, with counts."""
 
     @classmethod
-    def of(cls, pairs: Parts, mechanisms: Mapping[Mechanism, int], notions: Mapping[Notion, int]) -> Mixture:
+    def of(cls, pairs: Parts, losses: Mapping[KnownLoss, int], bounded: Mapping[RenyiBounded, int]) -> Mixture:
         """From counts; zero counts vanish."""
         return cls(
             pairs,
-            tuple(sorted(((value, count) for value, count in mechanisms.items() if count), key=_place)),
-            tuple(sorted(((value, count) for value, count in notions.items() if count), key=_place)),
+            tuple(sorted(((value, count) for value, count in losses.items() if count), key=_place)),
+            tuple(sorted(((value, count) for value, count in bounded.items() if count), key=_place)),
         )
 
     @cached_property
@@ -47,34 +49,37 @@ class Mixture:
         return self.pairs.count + sum(count for _, count in self.others)
 
     @property
-    def others(self) -> tuple[tuple[Mechanism | Notion, int], ...]:
+    def others(self) -> tuple[tuple[KnownLoss | RenyiBounded, int], ...]:
         """All but the pairs."""
-        return (*self.mechanisms, *self.notions)
+        return (*self.losses, *self.bounded)
 
     @cached_property
     def leaky(self) -> Parts:
-        """The pairs together with the δ of notions that hold only with probability 1 - δ."""
+        """The pairs together with the δ of Rényi bounds that hold only with probability 1 - δ."""
         counts = {(eps, delta): copies for eps, delta, copies in self.pairs.groups}
-        for notion, copies in self.notions:
-            if notion.leak:
-                key: tuple[Exact, Exact] = (0.0, notion.leak)
+        for value, copies in self.bounded:
+            if value.leak:
+                key: tuple[Exact, Exact] = (0.0, value.leak)
                 counts[key] = counts.get(key, 0) + copies
         return self.pairs if len(counts) == len(self.pairs.groups) else Parts.of(counts)
 
     @property
     def directions(self) -> range:
-        """One direction if every loss is symmetric, else two."""
-        return range(max((len(value.laws) for value, _ in self.mechanisms), default=1))
+        """One direction if every loss is symmetric, else two: all mechanisms see the same data sets in the same order.
+
+        Mixed orders are no case of it, and could cost more (docs/losses.md).
+        """
+        return range(max((len(value.laws) for value, _ in self.losses), default=1))
 
     @cached_property
     def gaussian(self) -> tuple[tuple[Exact, int], ...]:
         """The Gaussian mechanisms: μ with counts."""
-        return tuple((value.mu, count) for value, count in self.mechanisms if isinstance(value, Gaussian | GaussianDP))
+        return tuple((value.mu, count) for value, count in self.losses if isinstance(value, Gaussian | GaussianDP))
 
     @property
     def all_gaussian(self) -> bool:
         """Whether there is nothing but Gaussian mechanisms and leaks."""
-        return len(self.gaussian) == len(self.mechanisms) and not self.pairs.kinds and not self.notions
+        return len(self.gaussian) == len(self.losses) and not self.pairs.kinds and not self.bounded
 
     def squared_mu(self) -> arb:
         """Σμ² of the Gaussian mechanisms, summed once for each precision."""
@@ -88,49 +93,49 @@ class Mixture:
         return {}
 
     def laws(self, direction: int, rounding: int) -> Laws:
-        """All losses but those of notions, in one direction; coins that are not floats rounded in a direction."""
+        """All known losses, in one direction; coins that are not floats rounded in a direction."""
         laws: Laws = []
         if self.pairs.kinds:
             laws.append((CoinLaw(coins_of(self.pairs, rounding)), 1))
         if self.gaussian:
             laws.append((NormalLaw(self.squared_mu), 1))
-        for value, count in self.mechanisms:
+        for value, count in self.losses:
             if not isinstance(value, Gaussian | GaussianDP):
                 known = value.laws
                 laws.append((known[min(direction, len(known) - 1)], count))
         return laws
 
     def attained(self) -> Mixture:
-        """In place of every notion a mechanism that satisfies it, or nothing: what privacy may cost at least."""
-        squares = sum((Fraction(notion.gaussian) * count for notion, count in self.notions), Fraction(0))
+        """In place of every Rényi bound a mechanism that satisfies it, or nothing: what privacy may cost at least."""
+        squares = sum((Fraction(value.gaussian) * count for value, count in self.bounded), Fraction(0))
         return Mixture(
-            _plus(self.leaky, [(notion.response, count) for notion, count in self.notions]),
-            (*self.mechanisms, *_root(squares)),
+            _plus(self.leaky, [(value.response, count) for value, count in self.bounded]),
+            (*self.losses, *_root(squares)),
         )
 
     def by_pure(self) -> Mixture | None:
-        """The ε of every notion in its place, if each has one."""
-        pures = [(notion.pure, count) for notion, count in self.notions]
+        """The ε of every Rényi bound in its place, if each has one."""
+        pures = [(value.pure, count) for value, count in self.bounded]
         known = [(eps, count) for eps, count in pures if eps is not None]
-        return Mixture(_plus(self.leaky, known), self.mechanisms) if len(known) == len(pures) else None
+        return Mixture(_plus(self.leaky, known), self.losses) if len(known) == len(pures) else None
 
     def with_block(self, eps: float, delta: float) -> Mixture:
-        """All notions together as one (ε, δ) mechanism."""
-        return Mixture(_plus(self.leaky, [(eps, 1)], delta), self.mechanisms)
+        """All Rényi bounds together as one (ε, δ) mechanism."""
+        return Mixture(_plus(self.leaky, [(eps, 1)], delta), self.losses)
 
     def as_pairs(self) -> Parts | None:
         """Everything by its (ε, δ), if each has one."""
         rest = self.by_pure()
-        pures = [(value.pure, count) for value, count in self.mechanisms]
+        pures = [(value.pure, count) for value, count in self.losses]
         known = [(eps, count) for eps, count in pures if eps is not None]
         return _plus(rest.pairs, known) if rest is not None and len(known) == len(pures) else None
 
-    def without_notions(self) -> Mixture:
-        """The rest, without the leaks of notions."""
-        return Mixture(self.pairs, self.mechanisms)
+    def without_bounded(self) -> Mixture:
+        """The rest, without the Rényi bounds and their leaks."""
+        return Mixture(self.pairs, self.losses)
 
 
-def _root(square: Fraction) -> tuple[tuple[Mechanism, int], ...]:
+def _root(square: Fraction) -> tuple[tuple[KnownLoss, int], ...]:
     """Gaussian DP with at most this μ²."""
     if not square:
         return ()
@@ -157,5 +162,5 @@ def _place(item: tuple[object, int]) -> tuple[str, ...]:
 
 def _text(value: object) -> str:
     if isinstance(value, int | float | Fraction):
-        return str(Fraction(value))
+        return ratio(Fraction(value))
     return " ".join(_place((value, 0))) if is_dataclass(value) else repr(value)

@@ -8,12 +8,10 @@ import numpy as np
 from flint import arb
 
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, precision, told_up
+from optcomp.numerics.balls import SUM_BITS, ball, precision, told_up
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, float_above, float_below
 from optcomp.numerics.sums import ball_sum, plain_sum
-
-BITS = 128
 
 
 def total_epsilon(parts: Parts) -> arb:
@@ -26,7 +24,7 @@ def epsilon_sum(parts: Parts) -> Enclosure:
     total = parts.coin_tally.total
     if total is not None:
         return Enclosure(float_below(total), float_above(total))
-    with precision(BITS):
+    with precision(SUM_BITS):
         return Enclosure.of(total_epsilon(parts))
 
 
@@ -35,7 +33,7 @@ def within(parts: Parts, epsilon: Exact) -> bool:
     total = parts.coin_tally.total
     if total is not None:
         return total <= epsilon
-    with precision(BITS):
+    with precision(SUM_BITS):
         return bool(total_epsilon(parts) <= ball(epsilon))
 
 

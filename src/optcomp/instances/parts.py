@@ -15,10 +15,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from optcomp.errors import shown
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.exact import Exact
-from optcomp.numerics.tally import Floats, Integers, Pair, Tally
-
-__all__ = ["Floats", "Group", "Integers", "Parts"]
+from optcomp.numerics.tally import Pair, Tally
 
 MOST_COUNTED = 2**53
 """Up to here every whole number is a float."""
@@ -39,7 +39,7 @@ class _Columns(NamedTuple):
 
     eps: Floats
     delta: Floats
-    copies: Integers
+    copies: Ints
 
 
 class Parts:
@@ -55,7 +55,7 @@ class Parts:
         return cls(map(Group._make, kept))
 
     @classmethod
-    def of_arrays(cls, eps: Floats, delta: Floats, copies: Integers | None = None) -> Parts:
+    def of_arrays(cls, eps: Floats, delta: Floats, copies: Ints | None = None) -> Parts:
         """From the ε, the δ and the counts (one each if left out) of groups in any order, equal ones or not.
 
         Counts are at least zero and below 2^53.
@@ -175,7 +175,7 @@ class Parts:
         raise AttributeError(f"parts never change: {name}")
 
     def __repr__(self) -> str:
-        return f"Parts(groups={self.groups!r})"
+        return f"Parts(groups={shown(self.groups)})"
 
 
 def _counted(pairs: Iterable[tuple[_Key, int]]) -> dict[_Key, int]:
@@ -186,7 +186,7 @@ def _counted(pairs: Iterable[tuple[_Key, int]]) -> dict[_Key, int]:
     return counts
 
 
-def _merged(eps: Floats, delta: Floats, copies: Integers | None) -> _Columns:
+def _merged(eps: Floats, delta: Floats, copies: Ints | None) -> _Columns:
     """Sort by ε, then δ, largest first, and add up the counts of equal rows; rows without copies vanish."""
     if copies is not None and not copies.all():
         eps, delta, copies = eps[copies > 0], delta[copies > 0], copies[copies > 0]
@@ -205,7 +205,7 @@ def _merged(eps: Floats, delta: Floats, copies: Integers | None) -> _Columns:
     return _frozen(ordered[0][starts], ordered[1][starts], _sums(counts, starts))
 
 
-def _runs(values: Floats, counts: Integers) -> tuple[Floats, Integers]:
+def _runs(values: Floats, counts: Ints) -> tuple[Floats, Ints]:
     """Add up the counts of equal values, which stand next to each other."""
     if (values[1:] != values[:-1]).all():
         return values, counts
@@ -218,12 +218,12 @@ def _first(values: Floats) -> npt.NDArray[np.bool_]:
     return np.concatenate((np.ones(min(values.size, 1), dtype=np.bool_), values[1:] != values[:-1]))
 
 
-def _sums(counts: Integers, starts: npt.NDArray[np.intp]) -> Integers:
+def _sums(counts: Ints, starts: npt.NDArray[np.intp]) -> Ints:
     """The sums of the runs of counts that begin at `starts`."""
     return np.add.reduceat(counts, starts) if starts.size else counts
 
 
-def _frozen(eps: Floats, delta: Floats, copies: Integers) -> _Columns:
+def _frozen(eps: Floats, delta: Floats, copies: Ints) -> _Columns:
     columns = _Columns(eps, delta, copies)
     for column in columns:
         column.setflags(write=False)

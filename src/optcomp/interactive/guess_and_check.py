@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput, MechanismClosed
+from optcomp.errors import InvalidInput, MechanismClosed, Written
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
@@ -34,8 +34,8 @@ class Checked:
     corrected: bool
 
 
-@dataclass(frozen=True)
-class GuessAndCheck:
+@dataclass(frozen=True, repr=False)
+class GuessAndCheck(Written):
     """Checks guesses against the data and corrects up to `corrections` of them.
 
     `check_share` of ε goes to checking, the rest to the corrected answers in equal parts.  With a `delta` the whole is

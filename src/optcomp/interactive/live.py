@@ -14,6 +14,8 @@ from optcomp.errors import CannotBeShared
 from optcomp.statistics.table import Table
 
 S = TypeVar("S")
+ANSWERS, BUDGET = "give all the answers that were paid for once", "spend the whole budget"
+"""What two copies would do: of a mechanism at work, and of what holds a budget."""
 
 
 class Turn:
@@ -22,8 +24,8 @@ class Turn:
     A thread that holds it and asks for it again gets an error: it would wait for itself.
     """
 
-    def __init__(self, what: str) -> None:
-        self._what, self._process = what, os.getpid()
+    def __init__(self, what: str, twice: str = ANSWERS) -> None:
+        self._what, self._twice, self._process = what, twice, os.getpid()
         self._lock, self._holder = threading.Lock(), 0
 
     def check(self) -> None:
@@ -31,13 +33,14 @@ class Turn:
         here = os.getpid()
         if here != self._process:
             reason = f"was opened in process {self._process} and is used in process {here}"
-            raise CannotBeShared(self._what, f"{reason}: both would spend the same budget; open one of its own here")
+            raise CannotBeShared(self._what, f"{reason}: both would {self._twice}; open a new one in this process")
 
     def __enter__(self) -> None:
         self.check()
         me = threading.get_ident()
         if self._holder == me:
-            raise CannotBeShared(self._what, "is asked again by what it is just running, and would wait for itself")
+            reason = "is being asked from inside its own request, and would wait for itself"
+            raise CannotBeShared(self._what, reason)
         self._lock.acquire()
         self._holder = me
 
@@ -49,9 +52,9 @@ class Turn:
 class Live:
     """Holds a budget or a secret about a table; `_lock` is taken for everything that changes or reads its state."""
 
-    def __init__(self, table: Table, what: str) -> None:
-        self._table, self._what = table, what
-        self._lock = Turn(what)
+    def __init__(self, table: Table, what: str, twice: str = ANSWERS) -> None:
+        self._table, self._what, self._twice = table, what, twice
+        self._lock = Turn(what, twice)
 
     @property
     def table(self) -> Table:
@@ -60,7 +63,7 @@ class Live:
         return self._table
 
     def _refuse(self) -> NoReturn:
-        reason = "cannot be copied or pickled: each copy would spend the whole budget; share the object itself"
+        reason = f"cannot be copied or pickled: each copy would {self._twice}; share the object itself"
         raise CannotBeShared(self._what, reason)
 
     def __copy__(self) -> NoReturn:

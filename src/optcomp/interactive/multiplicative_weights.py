@@ -17,10 +17,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
@@ -28,6 +27,7 @@ from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
 from optcomp.interactive.noise import with_laplace
 from optcomp.interactive.sparse_vector import comparable
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.statistics.count_tables import Contingency
 from optcomp.statistics.question import laplace_scale
@@ -38,8 +38,7 @@ STEPS = 4096
 """A row of weight 1 counts so many steps."""
 _COUNT_SHARE = Fraction(1, 20)
 _SWEEPS, _WORK = 30, 50_000_000
-Weights = Callable[[Any], Number | bool] | Sequence[Number] | npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float64]
+Weights = Callable[[Any], Number | bool] | Sequence[Number] | Floats
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class Estimate:
     """False once all corrections are made: the synthetic table answers on, unchecked."""
 
 
-@dataclass(frozen=True)
-class PrivateMultiplicativeWeights:
+@dataclass(frozen=True, repr=False)
+class PrivateMultiplicativeWeights(Written):
     """Answers any number of linear questions about the cells of some columns, correcting up to `corrections` guesses.
 
     `tolerance` is in rows.  A twentieth of ε goes to the number of rows, half of the rest (`check_share`) to checking.
@@ -201,7 +200,7 @@ class MultiplicativeWeightsRun(Running[PrivateMultiplicativeWeights]):
                 shares = shares / shares.sum()
         self._shares = shares
 
-    def _steps(self, weights: Weights) -> npt.NDArray[np.int64]:
+    def _steps(self, weights: Weights) -> Ints:
         """Whole steps of each cell; with up to 2^50 rows their sum fits 64 bits."""
         given = [weights(label) for label in self.labels] if callable(weights) else weights
         try:

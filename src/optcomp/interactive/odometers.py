@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput
+from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput, Written
 from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
 from optcomp.interactive.filters.admission import Remaining
 from optcomp.interactive.filters.cost import Cost, kept, short_down, short_up
@@ -35,8 +35,8 @@ _COUNTED = ("epsilon", "rho", "delta")
 _BITS = 96
 
 
-@dataclass(frozen=True, init=False)
-class Odometer:
+@dataclass(frozen=True, init=False, repr=False)
+class Odometer(Written):
     """What has been lost so far: an ε valid at every moment at once, except with probability δ (WRRW23).
 
     With R = Σρ_i (ε²/2 for a pure ε) and V = 2R the loss is at most R + s·√(V+γ), s about √(2 ln(√(1 + V/γ)/2δ')); and

@@ -25,7 +25,7 @@ from optcomp.interactive import quotas
 from optcomp.interactive.answers import Answer, answer
 from optcomp.interactive.filters import Admitted, Cost, Filter, Refused, Remaining, Request
 from optcomp.interactive.filters.requests import pair, read_request
-from optcomp.interactive.live import Live, Turn
+from optcomp.interactive.live import BUDGET, Live, Turn
 from optcomp.numerics.exact import Number
 from optcomp.statistics.question import Question
 from optcomp.statistics.statistic import Mechanism, Statistic
@@ -71,7 +71,7 @@ class Session(Live):
             raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
         if type(budget).admit is not Filter.admit:
             raise InvalidInput("budget", budget, "must not have an `admit` of its own: `price` and `charge` are asked")
-        super().__init__(table, f"session {name!r}")
+        super().__init__(table, f"session {name!r}", BUDGET)
         self.name = name
         self._budget = self._quota = budget
         self._entries: list[Entry] = []
@@ -192,7 +192,7 @@ class Session(Live):
         if not bound.epsilon < float("inf"):
             raise InvalidInput("delta", delta, "is too small for this plan: no ε holds at it")
         cost = _price(costs, bound, delta)
-        return self.pay(f"{name}: {len(asked)} questions at once", [cost], lambda: CommittedPlan(self, asked, bound))
+        return self.pay(f"{name}: {_counted(asked)} at once", [cost], lambda: CommittedPlan(self, asked, bound))
 
     def explain(self) -> str:
         """Why what this session told is private, in words."""
@@ -221,7 +221,7 @@ class CommittedPlan(Live):
     """A batch whose parameters were fixed before its first answer; each question is answered once, in any order."""
 
     def __init__(self, session: Session, questions: tuple[Question, ...], bound: Bound) -> None:
-        super().__init__(session.table, f"a committed plan of {len(questions)} questions")
+        super().__init__(session.table, f"a committed plan of {_counted(questions)}")
         self.bound = bound
         self._questions = questions
         self._turns = [Turn(str(question)) for question in questions]
@@ -303,3 +303,7 @@ def _words(quota: Filter) -> str:
     if isinstance(total, ApproxDP):
         return f"({float(total.epsilon):g}, {float(total.delta):g})-differentially private"
     return f"{total}"
+
+
+def _counted(questions: Sequence[Question]) -> str:
+    return f"{len(questions)} question{'' if len(questions) == 1 else 's'}"

@@ -30,7 +30,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed
+from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed, Written
 from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
@@ -63,8 +63,8 @@ def best_split(positives: int, *, monotone: bool) -> Fraction:
     return 1 / (1 + Fraction((positives if monotone else 2 * positives) ** (2 / 3)).limit_denominator(10**6))
 
 
-@dataclass(frozen=True)
-class SparseVector:
+@dataclass(frozen=True, repr=False)
+class SparseVector(Written):
     """Pure sparse vector: says which of any number of questions lie above a threshold, up to `positives` of them.
 
     Questions are counts, or sums of whole numbers, that one person changes by at most `sensitivity`.  `monotone` asks
@@ -147,8 +147,8 @@ class SparseVector:
         return f"{kind} at ε = {float(self.epsilon):g}, threshold {float(self.threshold):g}, {self.positives} positive"
 
 
-@dataclass(frozen=True)
-class GaussianSparseVector:
+@dataclass(frozen=True, repr=False)
+class GaussianSparseVector(Written):
     """Sparse vector with Gaussian noise, for at most `questions` questions; its guarantee is a Rényi curve."""
 
     threshold: Exact

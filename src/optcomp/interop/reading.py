@@ -24,21 +24,19 @@ from optcomp.guarantees import (
     Exponential,
     Gaussian,
     Guarantee,
+    KnownLoss,
     Laplace,
-    Mechanism,
-    Notion,
     PoissonSubsampled,
     PureDP,
     RandomizedResponse,
+    RenyiBounded,
 )
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Exact, exact, whole
 
-Part = Guarantee | Mechanism | Notion
-RESPONSE_BITS = 192
-"""Working bits between ε and the noise of randomized response: far beyond a float, so that rounding is by one ulp."""
+Part = Guarantee | KnownLoss | RenyiBounded
 _MOST_WHOLE = 10**9
 """A sensitivity or a number of answers beyond this is taken for a slip."""
 
@@ -195,7 +193,7 @@ def _randomized_response(event: dp_event.DpEvent, relation: Relation) -> Part | 
 def response_epsilon_up(noise: Exact, answers: int) -> float:
     """log(1 + k(1 - p)/p), rounded up: more ε is always worse."""
     p = Fraction(noise)
-    with precision(RESPONSE_BITS):
+    with precision(DEEP_BITS):
         return float_up(ball(answers * (1 - p) / p).log1p())
 
 

@@ -25,22 +25,22 @@ from optcomp.guarantees import (
     Exponential,
     Gaussian,
     GaussianDP,
+    KnownLoss,
     Laplace,
-    Mechanism,
     NameAndShame,
-    Notion,
     PoissonSubsampled,
     PureDP,
     RandomizedResponse,
+    RenyiBounded,
     RenyiDP,
-    SparseVector,
+    SparseVectorDP,
 )
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
-from optcomp.interop.reading import RESPONSE_BITS, Part
+from optcomp.interop.reading import Part
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
-from optcomp.numerics.balls import ball, float_down, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, precision
 from optcomp.numerics.exact import Exact
 
 _RESPONSE = "RandomizedResponse"
@@ -89,7 +89,7 @@ def _items(parts: object, read: Parts | Mixture) -> Iterable[tuple[object, int]]
 
 
 def _part(item: object) -> Part:
-    if isinstance(item, Mechanism | Notion | NameAndShame | SparseVector):
+    if isinstance(item, KnownLoss | RenyiBounded | NameAndShame | SparseVectorDP):
         return item
     eps, delta = read_item(item, "parts")
     return ApproxDP(eps, delta) if delta else PureDP(eps)
@@ -149,7 +149,7 @@ def _randomized_response(part: RandomizedResponse, relation: Relation) -> Parame
     """p = k/(e^ε + k - 1): less noise is always worse."""
     if relation is not Relation.REPLACE_ONE:
         raise UnsupportedEvent("parts", part, f"it is an event for REPLACE_ONE neighbours, not for {relation.name}")
-    with precision(RESPONSE_BITS):
+    with precision(DEEP_BITS):
         noise = float_down(part.answers / (ball(part.epsilon).expm1() + part.answers))
     if not noise:
         raise UnsupportedEvent("parts", part, "its chance of another answer is too small for a float")
@@ -190,7 +190,7 @@ _REASONS: dict[type, str] = {
     GaussianDP: "write it as Gaussian noise, Gaussian(1, mu)",
     NameAndShame: "write it as ApproxDP(0, delta)",
     RenyiDP: "only D_α <= ξ + ρα for all α is one",
-    SparseVector: "write it as PureDP(epsilon)",
+    SparseVectorDP: "write it as PureDP(epsilon)",
     TCDP: "only D_α <= ξ + ρα for all α is one",
 }
 """Why there is no event."""

@@ -14,7 +14,8 @@ from operator import itemgetter
 from flint import arb, fmpz
 
 from optcomp.numerics.balls import ball, precision
-from optcomp.numerics.halves import Coin, split
+from optcomp.numerics.halves import split
+from optcomp.numerics.tally import Pair
 
 _Atom = tuple[int, arb, arb]  # place, p, p e^{-place}
 
@@ -22,7 +23,7 @@ _Atom = tuple[int, arb, arb]  # place, p, p e^{-place}
 class BallHalves:
     """An `Enumeration` of all sums of the coins; about 1 kB an atom."""
 
-    def __init__(self, coins: Sequence[Coin], bits: int, one_half: bool = False) -> None:
+    def __init__(self, coins: Sequence[Pair], bits: int, one_half: bool = False) -> None:
         self.bits = bits
         top = sum(Fraction(x) * m for x, m in coins)
         self._shift = bits - (top.numerator.bit_length() - top.denominator.bit_length())
@@ -38,7 +39,7 @@ class BallHalves:
                 self._tail.append(self._tail[-1] + p)
                 self._damped_tail.append(self._damped_tail[-1] + q)
 
-    def _atoms(self, coins: Sequence[Coin]) -> list[_Atom]:
+    def _atoms(self, coins: Sequence[Pair]) -> list[_Atom]:
         atoms: list[_Atom] = [(0, arb(1), arb(1))]
         for x, m in coins:
             law = self._law(x, m)

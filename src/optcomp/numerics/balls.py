@@ -19,9 +19,19 @@ from optcomp.numerics.exact import Exact
 
 _LEAST = 1e-300
 """Below this, floats are too coarse for their decimals to matter."""
-_END_BITS = 192
-"""For the end of a ball, well beyond a float: at a float's own precision an end would be rounded to a float."""
+QUICK_BITS = 80
+"""A float and 27 bits more: for thousands of terms that are summed again and again."""
+FLOAT_BITS = 96
+"""A float and 43 bits more: for closed forms, which lose few bits before they are rounded to floats."""
+SUM_BITS = 128
+"""A float and 75 bits more: for sums with counts of up to 2^53, and for differences of them."""
+DEEP_BITS = 192
+"""For differences of which a hundred bits may cancel, and for the end of a ball, which is never to become a float."""
 _lock = threading.RLock()
+
+
+class OutOfRange(ArithmeticError):
+    """Floats cannot hold the numbers on the way; another method may."""
 
 
 @contextmanager
@@ -52,7 +62,7 @@ def fraction(point: arb) -> Fraction:
 def float_near(value: arb) -> float:
     """A float within 2^-53 (1 + |value|) of every number of the ball; refuses balls too wide for that."""
     if not value.rad() <= (1 + abs(value.mid())) * arb(2) ** -60:
-        raise ArithmeticError(f"a ball is too wide to stand for a float: {value}")
+        raise OutOfRange(f"a ball is too wide to stand for a float: {value}")
     return float(value)
 
 
@@ -78,7 +88,7 @@ def told_up(value: arb) -> float:
     """
     if not value.is_finite():
         return math.inf
-    with precision(_END_BITS):
+    with precision(DEEP_BITS):
         return _told(value.upper())
 
 
@@ -86,7 +96,7 @@ def told_down(value: arb) -> float:
     """The greatest float below the whole ball, as a decimal too: for lower sides that people read."""
     if not value.is_finite():
         return -math.inf
-    with precision(_END_BITS):
+    with precision(DEEP_BITS):
         return -_told(-value.lower()) + 0.0  # never minus zero
 
 

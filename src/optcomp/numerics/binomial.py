@@ -32,8 +32,8 @@ from optcomp.numerics.balls import ball, fraction, precision
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.saddle import excess_root_guess
 
-_DIRECT_TERMS = 300
-_MOST_BITS = 1 << 13
+_DIRECT_TERMS = 300  # so many terms are added up sooner than a contour is set up
+_MOST_BITS = 1 << 13  # here doubling ends: what is undecided then is a tie
 _PATIENCE = 12  # steps of Newton's method before halving
 _ENOUGH = 60  # bits of a root that are always worth a second attempt
 _GAP = 4.0  # least distance of the contour from a pole, in standard deviations of the frequency variable

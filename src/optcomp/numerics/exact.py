@@ -13,7 +13,7 @@ from numbers import Rational, Real
 
 from optcomp.errors import InvalidInput
 
-_MOST_DIGITS = 4000
+_MOST_DIGITS = 4000  # below Python's own limit for turning text into integers; nobody writes more
 _SHORT = 30
 """Digits up to which a decimal is still what a person would write."""
 

@@ -21,19 +21,16 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_near, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, OutOfRange, ball, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, suffix_sums, sum_error
 from optcomp.numerics.exact import Exact
-from optcomp.numerics.halves import Coin, split
+from optcomp.numerics.halves import split
 from optcomp.numerics.lines import BelowFloor
+from optcomp.numerics.tally import Pair
 
-_RANGE = 700.0
-_MARGIN = 1e-9
-
-
-class OutOfRange(ArithmeticError):
-    """The weights of one half span more than floats can hold."""
+_RANGE = 700.0  # in logs: products of two weights stay between 1e-304 and 1e304
+_MARGIN = 1e-9  # below the floor, relatively: far above the error of any place
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,9 @@ class FloatHalves:
     Atoms less likely than e^-depth are dropped: choose it well below the excess that is looked for.
     """
 
-    bits = 128
+    bits = SUM_BITS
 
-    def __init__(self, coins: Sequence[Coin], floor: float = 0.0, depth: float = math.inf) -> None:
+    def __init__(self, coins: Sequence[Pair], floor: float = 0.0, depth: float = math.inf) -> None:
         with precision(self.bits):
             first, second = (_half(part) for part in split(coins))
             reach = float(first.place[-1] + second.place[-1])
@@ -114,7 +111,7 @@ def _prune(half: _Half, least: float, depth: float) -> _Half:
     return _Half(half.place[keep], half.log_p[keep], half.place_error, half.weight_error, half.dropped + lost)
 
 
-def _half(coins: Sequence[Coin]) -> _Half:
+def _half(coins: Sequence[Pair]) -> _Half:
     """All sums of a half: single coins by doubling, repeated ones by outer sums."""
     half = _singles([x for x, m in coins if m == 1])
     for x, m in coins:

@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from optcomp.numerics.exact import Exact
-
-Coin = tuple[Exact, int]
+from optcomp.numerics.tally import Pair
 
 _HOPELESS = 60.0  # log of the number of pairs beyond which no split is worth finding
 
 
-def log_atoms(coins: Sequence[Coin], windowed: bool = False) -> float:
+def log_atoms(coins: Sequence[Pair], windowed: bool = False) -> float:
     """log of the number of atoms of a half; `windowed` counts only those of non-negligible probability."""
     return sum(math.log(min(m + 1, window(m)) if windowed else m + 1) for _, m in coins)
 
@@ -28,10 +26,10 @@ def window(m: int) -> float:
     return 2 * math.sqrt(m * 380.0) + 4
 
 
-def split(coins: Sequence[Coin]) -> tuple[list[Coin], list[Coin]]:
+def split(coins: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
     """Two halves of nearly equal size; the copies of one size may be divided between them."""
-    first: list[Coin] = []
-    second: list[Coin] = []
+    first: list[Pair] = []
+    second: list[Pair] = []
     lead = 0.0  # by how much the first half is larger, in logs
     for coin in sorted(coins, key=lambda c: (c[1], c[0]), reverse=True):
         growth = math.log(coin[1] + 1)
@@ -40,7 +38,7 @@ def split(coins: Sequence[Coin]) -> tuple[list[Coin], list[Coin]]:
     return _rebalance(first, second) if lead >= 0 else _rebalance(second, first)
 
 
-def _rebalance(big: list[Coin], small: list[Coin]) -> tuple[list[Coin], list[Coin]]:
+def _rebalance(big: list[Pair], small: list[Pair]) -> tuple[list[Pair], list[Pair]]:
     """Move copies of the one size in the larger half that evens the two out best."""
     size_big, size_small = log_atoms(big), log_atoms(small)
     best, choice = size_big, None
@@ -58,7 +56,7 @@ def _rebalance(big: list[Coin], small: list[Coin]) -> tuple[list[Coin], list[Coi
     return ([*rest, (x, m - moved)] if m > moved else rest), [*small, (x, moved)]
 
 
-def pairs_cost(coins: Sequence[Coin], windowed: bool = False) -> float:
+def pairs_cost(coins: Sequence[Pair], windowed: bool = False) -> float:
     """Atoms to be listed when the coins are split: the memory and time of meeting in the middle."""
     total = len(coins) * math.log(2)
     if total <= _HOPELESS:

@@ -26,26 +26,25 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import float_near, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, OutOfRange, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, prefix_sums, sum_error
-from optcomp.numerics.halves import Coin
 from optcomp.numerics.lines import BelowFloor
 from optcomp.numerics.progress import report
 from optcomp.numerics.saddle import tilt_guess
-from optcomp.numerics.tally import Tally
+from optcomp.numerics.tally import Pair, Tally
 
 _NEGLIGIBLE = 1e-34  # share of the table that may be dropped at each end of one clean-up
-_CLEAN_EVERY = 64
+_CLEAN_EVERY = 64  # coins between two clean-ups: each doubles the sum at most, so 2^64 is in range
 _FEW = 8  # copies of one size are added one by one up to this many
 _NATS = 90.0  # what is cut off a binomial law
-_UNDERFLOW = 2.0**-700
+_UNDERFLOW = 2.0**-700  # share of an entry that underflows: 2^-1022 of a sum above 2^-320
 
 Step = tuple[int, int]
 """A size in units, and how many coins have it."""
 
 
-def rounded_steps(coins: Sequence[Coin], unit: float, *, up: bool) -> list[Step]:
+def rounded_steps(coins: Sequence[Pair], unit: float, *, up: bool) -> list[Step]:
     """Sizes as whole multiples of the unit, every one rounded up (or every one down), exactly."""
     tally, grid = Tally.of(coins), Fraction(unit)
     sizes, counts = tally.floats
@@ -68,7 +67,7 @@ def rounded_steps(coins: Sequence[Coin], unit: float, *, up: bool) -> list[Step]
 class Knapsack:
     """An `Enumeration` of the sums of coins a_i * unit, for places at or above `floor`."""
 
-    bits = 128
+    bits = SUM_BITS
 
     def __init__(self, steps: Sequence[Step], unit: float, floor: float) -> None:
         self._unit = arb(unit)
@@ -197,7 +196,7 @@ class _Table:
         window = self.window
         total = blocked_sum(window)
         if not 2.0**-320 < total < 2.0**900:
-            raise ArithmeticError(f"knapsack table out of range: {total}")
+            raise OutOfRange(f"knapsack table out of range: {total}")
         half = window.size // 2
         limit = total * _NEGLIGIBLE
         below, above = np.cumsum(window[:half]), np.cumsum(window[half + 1 :][::-1])

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 
-Floats = npt.NDArray[np.float64]
-
-_MOST_STEPS = 10**7
+_MOST_STEPS = 10**7  # a unit that is a smaller part of the largest size makes too long a table
 _MOST_CELLS = 5e7  # table entries, 400 MB
 _LONG = 20_000  # so many sizes take a while to look at: a unit within a thousandth of the finest will do
 

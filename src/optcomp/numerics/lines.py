@@ -21,12 +21,13 @@ from typing import Protocol
 from flint import arb
 
 from optcomp.numerics.balls import precision
+from optcomp.numerics.blocked import Floats
 from optcomp.numerics.roots import Side, certified_root
-from optcomp.numerics.saddle import Floats, excess_root_guess
+from optcomp.numerics.saddle import excess_root_guess
 
 _FLOORS = (4.0, 12.0, 40.0, math.inf)  # how much larger than t the (odds of the) excess is at the floor, in nats
-_HIGH = -1e-14
-_ENOUGH = 33
+_HIGH = -1e-14  # log of an excess so near to 1 that the floor is the bottom
+_ENOUGH = 33  # bits: ten digits are worth no second list of atoms
 _STEPS = 200  # of Newton's method; halving alone needs no more than the bits of the answer
 _WIDENINGS = 64  # doublings of the distance at which a side is proved
 _EXPLAINED = 64  # a bracket may be so many times as wide as what one place leaves open

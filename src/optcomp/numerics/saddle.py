@@ -9,12 +9,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from optcomp.numerics.blocked import Floats
 
 _BULK = math.log(0.02)  # above this excess the root lies in the bulk of the distribution
-_FEW = 3.0
+_FEW = 3.0  # coins that land low: with fewer expected ones a tilt wastes the range of floats
 
 
 def _cumulants(x: Floats, m: Floats, c: float) -> tuple[float, float, float]:

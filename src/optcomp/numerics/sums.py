@@ -20,8 +20,10 @@ from optcomp.numerics.exact import Exact
 from optcomp.numerics.tally import Tally
 
 _FEW, _MANY = 200, 4000
+"""Numbers from which floats are worth it, where speed is asked for and where it is not."""
 _EVERYDAY = 160  # bits of working precision up to which answers are wanted as floats
 _LEAST, _MOST = 1e-140, 600.0
+"""Values whose squares, exponentials and products with counts neither overflow nor underflow."""
 
 Groups = Sequence[tuple[Exact, int]]
 

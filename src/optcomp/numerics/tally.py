@@ -12,13 +12,10 @@ from functools import cached_property
 from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import MOST_EXACT_COPIES, MOST_EXACT_SIZE, exact_sum
+from optcomp.numerics.blocked import MOST_EXACT_COPIES, MOST_EXACT_SIZE, Floats, Ints, exact_sum
 from optcomp.numerics.exact import Exact
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Pair = tuple[Exact, int]
 
 FEW = 4000
@@ -37,14 +34,14 @@ class Tally(Sequence[Pair]):
         return pairs if isinstance(pairs, Tally) else cls(pairs)
 
     @classmethod
-    def of_arrays(cls, values: Floats, counts: Integers) -> Tally:
+    def of_arrays(cls, values: Floats, counts: Ints) -> Tally:
         """From arrays that nobody changes afterwards; counts are at most 2^53."""
         tally = cls.__new__(cls)
         tally.__dict__["_arrays"] = values, counts
         return tally
 
     @cached_property
-    def _arrays(self) -> tuple[Floats, Integers] | None:
+    def _arrays(self) -> tuple[Floats, Ints] | None:
         return None
 
     @cached_property

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import PureDP
 from optcomp.numerics.blocked import Floats
 from optcomp.planner.budgets import Budget, Load, Near, PairBudget, Spending
@@ -39,8 +39,8 @@ _MUCH = 0.95
 _LEAST, _LEAST_GAUSSIAN, _MOST, _FLAT = 1e-9, 2e-6, 100.0, 0.1
 
 
-@dataclass(frozen=True)
-class Item:
+@dataclass(frozen=True, repr=False)
+class Item(Written):
     """A statistic in a plan: how its error depends on its budget, what it is worth, and whether it is held."""
 
     name: str

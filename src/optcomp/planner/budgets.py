@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput, PrecisionNotReached
+from optcomp.errors import InvalidInput, PrecisionNotReached, Written
 from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian, PureDP
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.blocked import Floats
@@ -48,8 +48,8 @@ _MANY = 24
 Guarantee = PureDP | ApproxDP | DiscreteGaussian | Gaussian | ZCDP
 
 
-@dataclass(frozen=True)
-class Spending:
+@dataclass(frozen=True, repr=False)
+class Spending(Written):
     """What one statistic spends: its model and its budget."""
 
     model: ErrorModel
@@ -206,7 +206,7 @@ class Near:
     """A matrix; for many amounts only a diagonal, without what is of low rank."""
 
 
-class Budget(ABC):
+class Budget(Written, ABC):
     """What may be spent in all."""
 
     @property
@@ -223,7 +223,7 @@ class Budget(ABC):
         """About how far beyond the budget: for searching, never for claims."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairBudget(Budget):
     """(ε, δ), under optimal composition or another theorem for comparison."""
 
@@ -295,7 +295,7 @@ class PairBudget(Budget):
         return _relative(found.y, limit, found.slopes * first, curves)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RhoBudget(Budget):
     """ρ of zero-concentrated privacy: a sum, ε²/2 for Laplace noise and ε²/8 for choices."""
 

@@ -26,7 +26,7 @@ from typing import Any, Literal, cast, get_args
 
 import ibis
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ZCDP, ApproxDP
 from optcomp.numerics.exact import Exact, exact
 from optcomp.planner.allocate import Objective
@@ -77,8 +77,8 @@ _ABOUT: dict[str, tuple[type, Any]] = {
 KINDS = ("count", "sum", "mean", "variance", "histogram", "contingency", "cdf", "quantiles", "median")
 
 
-@dataclass(frozen=True)
-class Wish:
+@dataclass(frozen=True, repr=False)
+class Wish(Written):
     """One statistic of a plan, as it was asked for."""
 
     name: str
@@ -101,8 +101,8 @@ class Wish:
     """What it says about the values among these rows."""
 
 
-@dataclass(frozen=True)
-class Document:
+@dataclass(frozen=True, repr=False)
+class Document(Written):
     """A plan, read."""
 
     table: Declared

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.numerics.exact import exact
 from optcomp.statistics.domains import Numbers
 
@@ -23,8 +23,8 @@ FACTS_OF = {
 """What it may say about the values of a statistic."""
 
 
-@dataclass(frozen=True)
-class Known:
+@dataclass(frozen=True, repr=False)
+class Known(Written):
     """What everybody may know about the values of a column; None is what nobody says."""
 
     present: Fraction | None = None

@@ -123,7 +123,7 @@ class Plan:
             return f"{sums}."
         if over_rho < _NOTHING:
             return f"{sums}, but {by_rho}."
-        return f"{sums}, and {by_rho}; optimal composition adds the smaller of the two."
+        return f"{sums}, and {by_rho}; the second factor is what optimal composition adds."
 
     def _no_gain(self, gain: float) -> str:
         if gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):

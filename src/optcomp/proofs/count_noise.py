@@ -39,6 +39,7 @@ WAYS: dict[Way, str] = {
 """The five ways, each with the name that people read; the simplest first."""
 
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Numbers of counts, about evenly on a logarithmic scale."""
 RTOL = 1e-4
 """How far, relatively, a noise may be above the least that is within the budget."""
 
@@ -46,8 +47,8 @@ CLOSE = 1e-3
 """Noises relatively closer than this count as equal."""
 
 _FINE = 1e-6  # where that costs nothing
-_POWER = 0.9
-_MOST = 10**9
+_POWER = 0.9  # the noise is looked for between the share of ε and this power of it
+_MOST = 10**9  # counts, so that every one is a float
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ def compare_counts(
     return (count_noise(d, epsilon=epsilon, delta=delta) for d in sizes)
 
 
-Budget = tuple[Exact, Exact]
+_Total = tuple[Exact, Exact]
 _Build = Callable[[float], Items]
 
 
-def _budget(epsilon: Number, delta: Number) -> Budget:
+def _budget(epsilon: Number, delta: Number) -> _Total:
     eps, d = checked_epsilon(epsilon), checked_delta(delta)
     for name, value, given in (("epsilon", eps, epsilon), ("delta", d, delta)):
         if not value:
@@ -113,12 +114,12 @@ def _ratio_up(d: int, eps: Exact) -> float:
     return near if near >= ratio else math.nextafter(near, math.inf)
 
 
-def _scale(build: _Build, budget: Budget, method: str = "auto") -> float:
+def _scale(build: _Build, budget: _Total, method: str = "auto") -> float:
     """The least noise within the budget."""
     return float(calibrate(build, epsilon=budget[0], delta=budget[1], rtol=_FINE, method=method))
 
 
-def _scale_below(known: float, build: _Build, budget: Budget) -> float:
+def _scale_below(known: float, build: _Build, budget: _Total) -> float:
     """The least noise within the budget when one is known that is: usually a little above the least.
 
     ε falls a little faster than the noise grows, so what is left of the budget says where to look first.

@@ -50,7 +50,7 @@ def _bound(eps: str, k: int, delta: str | float, method: str) -> Bound:
 # --- Murtagh and Vadhan's Figure 2 ----------------------------------------------------------------------------------
 
 EPSILONS = ("0.005", "0.02", "0.1")
-DELTAS = (2.0**-10, 2.0**-25, 2.0**-40)
+DELTAS = (2.0**-10, 2.0**-25, 2.0**-40)  # of the third panel; the middle one is that of the others
 USUAL_EPSILON, USUAL_DELTA = EPSILONS[0], DELTAS[1]
 MANY = (1, 5, 10, 20, 30, 40, 50, 75, 100, *range(150, 1001, 50))
 FEW = (1, *range(2, 101, 2))
@@ -160,7 +160,7 @@ def _worst(pairs: Sequence[Pair], odds: Fraction, *, interleaved: bool) -> Numbe
 
 # --- the simulation lemma: the lecture's Figure 2 -------------------------------------------------------------------
 
-SIMULATED_ODDS = Fraction(2)
+SIMULATED_ODDS = Fraction(2)  # e^ε of the figure: both sides of the lemma are seen
 SIMULATED_X = Finite({z: Fraction(weight, 36) for z, weight in enumerate((2, 5, 8, 9, 6, 3, 2, 1))})
 SIMULATED_Y = Finite({z: Fraction(weight, 36) for z, weight in enumerate((1, 1, 3, 5, 8, 9, 6, 3))})
 SYMBOLS = {0: "I am U", 1: "0", 2: "1", 3: "I am V"}

@@ -21,7 +21,7 @@ from optcomp.proofs.distributions import Finite, Kernel, Real, gathered, positiv
 from optcomp.proofs.indistinguishable import Comparison, delta_of, indistinguishable, odds_of
 from optcomp.proofs.simulation import leaky, simulate
 
-Budget = tuple[Real, Real]
+Allowance = tuple[Real, Real]
 """(e^ε, δ): what the mechanism of one round may spend."""
 
 Transcript = tuple[Any, ...]
@@ -30,7 +30,7 @@ Transcript = tuple[Any, ...]
 Response = tuple[int, ...]
 """An outcome of leaky randomized response for every round."""
 
-_MOST_RATIOS = 1 << 18
+_MOST_RATIOS = 1 << 18  # different likelihood ratios: seconds of rational arithmetic
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Choice:
         """How well the two answers can be told apart."""
         return indistinguishable(*self.answers)
 
-    def within(self, budget: Budget) -> bool:
+    def within(self, budget: Allowance) -> bool:
         """Whether the move keeps to its budget: the two answers are (ε, δ)-indistinguishable."""
         return self.comparison.holds(*budget)
 
@@ -73,7 +73,7 @@ class Game:
     view.  A move beyond the budget of its round is refused when it is made.
     """
 
-    budgets: Sequence[Budget]
+    budgets: Sequence[Allowance]
     adversary: Adversary
     coins: Finite[Any] | None = None
 
@@ -165,13 +165,13 @@ class ProductMap:
         return {}
 
 
-def leaky_product(budgets: Sequence[Budget]) -> tuple[Finite[Response], Finite[Response]]:
+def leaky_product(budgets: Sequence[Allowance]) -> tuple[Finite[Response], Finite[Response]]:
     """Leaky randomized responses side by side, one for every budget: (U_1, …, U_k) and (V_1, …, V_k)."""
     pairs = [leaky(*budget) for budget in budgets]
     return product(*(u for u, _ in pairs)), product(*(v for _, v in pairs))
 
 
-def optimal_delta(budgets: Sequence[Budget], odds: Real) -> Real:
+def optimal_delta(budgets: Sequence[Allowance], odds: Real) -> Real:
     """The least total δ that is true of every game with these budgets, at total e^ε = odds: exact in fractions.
 
     δ = 1 − ∏(1−δ_i)(1−h), where h = Σ_S (∏_{i∈S} e^ε_i − e^ε ∏_{i∉S} e^ε_i)₊ / ∏(1+e^ε_i)  (MV18-1.5).  Subsets with
@@ -185,7 +185,7 @@ def optimal_delta(budgets: Sequence[Budget], odds: Real) -> Real:
     return 1 - kept * (1 - excess)
 
 
-def _ratios(budgets: Sequence[Budget]) -> dict[Real, Real]:
+def _ratios(budgets: Sequence[Allowance]) -> dict[Real, Real]:
     """P(ratio) under U, where ratio = ∏ e^{±ε_i} is the likelihood ratio of the responses that do not leak."""
     ratios: dict[Real, Real] = {Fraction(1): Fraction(1)}
     for value, _ in budgets:
@@ -210,7 +210,7 @@ class BestResponse:
     """Its moves, as a table."""
 
 
-def best_response(budgets: Sequence[Budget], menus: Sequence[Sequence[Choice]], odds: Real) -> BestResponse:
+def best_response(budgets: Sequence[Allowance], menus: Sequence[Sequence[Choice]], odds: Real) -> BestResponse:
     """The best an adversary can do if in round i it must take a mechanism from menu i, by backward induction.
 
     The value of a transcript of probabilities (p, q) under the two secrets is (p − e^ε q)₊ at the end and before it
@@ -227,7 +227,7 @@ def best_response(budgets: Sequence[Budget], menus: Sequence[Sequence[Choice]], 
     return BestResponse(best.value, best.secret, best.tree())
 
 
-def _require_within(budget: Budget, choice: Choice) -> None:
+def _require_within(budget: Allowance, choice: Choice) -> None:
     if not choice.within(budget):
         least = choice.comparison.delta(budget[0])
         raise HypothesisNotMet("MV18-3.5", f"a move with e^ε = {budget[0]} has δ = {least}, more than {budget[1]}")

@@ -88,11 +88,6 @@ def duality_balls(first: Measure, second: Measure, alpha: Number, h: Measure, bi
 # --- the monitor --------------------------------------------------------------------------------------------------
 
 
-def dominated(first: Measure, second: Measure, alpha: Number) -> bool:
-    """Whether ∫f dP ≤ (∫f^β dQ)^{1/β} for all f ≥ 0, for any two measures: Σ P^α Q^{1−α} ≤ 1."""
-    return renyi_moment(first, second, alpha) <= 1
-
-
 def monitor(first: Joint, second: Joint, alpha: Number) -> dict[Response, Number]:
     """ℓ_1(y_1)^{α−1} of Lemma 5: the moment of the second response's laws given the first response.
 

@@ -41,7 +41,7 @@ State = Any
 """Questions, responses and the states of a memory are anything hashable."""
 History = tuple[tuple[Query, Response], ...]
 Distribution = Mapping[Response, Number]
-Table = Mapping[History, Mapping[Query, Distribution]]
+AnswerTable = Mapping[History, Mapping[Query, Distribution]]
 Flow = Mapping[History, Number]
 Offers = Sequence[Query] | Callable[[History], Sequence[Query]]
 
@@ -60,7 +60,7 @@ class Interactive(Protocol):
 class System:
     """A finite interactive system, written out: for every history and question, the law of the response."""
 
-    table: Table
+    table: AnswerTable
     """Kept with the shortest histories first."""
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class Pair:
         return Pair(self.zero.as_floats(), self.one.as_floats())
 
 
-def laws(table: Table) -> Iterator[tuple[History, Query, Distribution]]:
+def laws(table: AnswerTable) -> Iterator[tuple[History, Query, Distribution]]:
     """Every law of a response that a table lists, with where it applies."""
     for history, node in table.items():
         for query, law in node.items():
@@ -320,7 +320,7 @@ def random_threshold_pair(rng: Random, queries: int = 2, rounds: int = 3) -> Pai
 # --- checks -------------------------------------------------------------------------------------------------------
 
 
-def _checked(table: Table) -> dict[History, dict[Query, dict[Response, Number]]]:
+def _checked(table: AnswerTable) -> dict[History, dict[Query, dict[Response, Number]]]:
     """The table with exact or float numbers, or an error that says where it is wrong."""
     if not isinstance(table, Mapping) or () not in table:
         raise InvalidInput("table", table, "must be a mapping with an entry for the empty history ()")
@@ -342,7 +342,7 @@ def _is_history(history: object) -> bool:
     return isinstance(history, tuple) and all(isinstance(step, tuple) and len(step) == 2 for step in history)
 
 
-def _reached(history: History, table: Table) -> bool:
+def _reached(history: History, table: AnswerTable) -> bool:
     query, response = history[-1]
     return response in table.get(history[:-1], {}).get(query, {})
 

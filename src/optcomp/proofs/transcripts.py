@@ -40,7 +40,7 @@ from optcomp.proofs.systems import (
 Adversary = Callable[[History], Mapping[Query, Number]]
 Transcripts = dict[History, Number]
 State = tuple[History, ...]
-Choice = tuple[int, Query]
+Turn = tuple[int, Query]
 Score = Callable[[Number, Number], Number]
 Outcome = TypeVar("Outcome")
 
@@ -51,14 +51,14 @@ class Composition:
 
     systems: tuple[Interactive, ...]
 
-    def queries(self, history: History) -> tuple[Choice, ...]:
+    def queries(self, history: History) -> tuple[Turn, ...]:
         """All (index, question) that some system still takes."""
         states = histories_apart(history, len(self.systems))
         return tuple((i, x) for i, own in enumerate(states) for x in self.systems[i].queries(own))
 
     def answer(self, history: History, query: Query) -> Distribution:
         """The addressed system's law, from its own history."""
-        index, question = cast(Choice, query)
+        index, question = cast(Turn, query)
         own = histories_apart(history, len(self.systems))[index]
         return self.systems[index].answer(own, question)
 
@@ -116,7 +116,7 @@ class Attack:
     """The adversary of the highest score, and that score: a function from transcripts to its next question."""
 
     value: Number
-    choices: Mapping[State, Choice]
+    choices: Mapping[State, Turn]
     count: int
 
     def __call__(self, transcript: History) -> Mapping[Query, Number]:
@@ -209,14 +209,14 @@ class _Search:
         self._score = score
         self._interleaved = interleaved
         self._values: dict[tuple[int, ...], Number] = {}
-        self._best: dict[tuple[int, ...], Choice] = {}
+        self._best: dict[tuple[int, ...], Turn] = {}
 
     def value(self, state: tuple[int, ...]) -> Number:
         if state not in self._values:
             self._values[state] = self._computed(state)
         return self._values[state]
 
-    def choices(self) -> dict[State, Choice]:
+    def choices(self) -> dict[State, Turn]:
         return {
             tuple(tree.histories[place] for tree, place in zip(self._trees, state, strict=True)): choice
             for state, choice in self._best.items()

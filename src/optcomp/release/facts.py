@@ -48,7 +48,7 @@ def facts(plan: Plan) -> dict[str, Any]:
         "lower": None if bound is None else bound.lower,
         "upper": plan.total if bound is None else bound.upper,
         "method": "sum" if bound is None else bound.method,
-        "notes": [f"lower side: {about}" for about in [lower_side(plan)] if about is not None],
+        "notes": [about for about in [lower_side(plan)] if about is not None],
         "count": len(plan.lines),
         "columns": {name: declared(domain) for name, domain in plan.document.table.columns.items()},
         "verdict": plan.verdict(),
@@ -84,7 +84,7 @@ def words(plan: Plan) -> list[Pair]:
 SUGGESTIONS = (
     "budgets by the harm that disclosure could do: "
     + ", ".join(f"{harm} (ε = {eps}, δ = {delta})" for harm, (eps, delta) in HARM.items())
-    + "; rules of thumb, proved for no data"
+    + "; rules of thumb, not proofs"
 )
 
 
@@ -132,23 +132,27 @@ def _bracket(plan: Plan, bound: Bound) -> str:
     return f"ε = {up(bound.upper, 10)} at δ = {near(bound.delta)}{where}, {proof}"
 
 
-_STAND_INS: dict[type, str] = {
-    PureDP: "Laplace noise and choices count as the worst mechanism of their ε",
-    Gaussian: "Gaussian noise counts as continuous noise of a slightly smaller σ",
-    ZCDP: "Gaussian noise of small σ counts by its ρ",
+_STAND_INS: dict[type, Pair] = {
+    PureDP: ("Laplace noise and exponential choices", "by the worst mechanism of the same ε"),
+    Gaussian: ("Gaussian noise", "by continuous noise of slightly smaller σ"),
+    ZCDP: ("Gaussian noise of small σ", "by Gaussian noise of the same ρ"),
 }
+"""What is drawn, and by what it is replaced in the proof of the lower side."""
+_NOT_DRAWN = "The lower side is not about the noise that is drawn. It is proved with"
+_DRAWN = "The upper side holds for the noise that is drawn."
 
 
 def lower_side(plan: Plan) -> str | None:
     """What the lower side of the total is about, where that is not the noise that is drawn."""
     if not isinstance(plan.inside, ApproxDP):
-        return "none is proved for a sum of ρ"
+        return "No lower side is proved for a sum of ρ."
     spendings = [line.spending for line in plan.lines]
     kinds = {type(value) for value in PairBudget(0, plan.inside.delta).counted(spendings)}
-    found = [text for kind, text in _STAND_INS.items() if kind in kinds]
+    found = [pair for kind, pair in _STAND_INS.items() if kind in kinds]
     if not found:
         return None
-    return f"proved for stand-ins: {', '.join(found)}; the upper side holds for the noise that is drawn"
+    replaced = [f"{what}{'' if place else ' replaced'} {by}" for place, (what, by) in enumerate(found)]
+    return f"{_NOT_DRAWN} {', and '.join(replaced)}. {_DRAWN}"
 
 
 def _excess(plan: Plan, bound: Bound) -> str:
@@ -171,9 +175,8 @@ def cautions(plan: Plan) -> list[str]:
         if eps > _MUCH:
             found.append(f"ε = {near(float(eps))} promises very little")
         if people is not None and delta * people * _TIMES_SMALLER > 1:
-            found.append(
-                f"δ = {near(float(delta))} is not far below 1/{people}: it would allow publishing a few rows unchanged"
-            )
+            close = f"δ = {near(float(delta))} is not far below 1/{people:,}"
+            found.append(f"{close}: it would allow publishing a few rows unchanged")
     wide = [line.wish.name for line in plan.lines if line.relative >= _HALF]
     if wide:
         found.append(f"relative errors of 50 % or more: {_few(wide)}")
@@ -193,14 +196,14 @@ def _risk(plan: Plan) -> str:
     """What a reader may come to believe (KS14), about what the neighbours of the table differ in."""
     found, neighbours = plan.risk, plan.document.table.neighbours
     here, versions = "it 50 % likely that a person is in the table", "two versions of a person's rows equally likely"
-    who = f"someone who knows all other rows and thinks {here if neighbours == 'add-remove' else versions}"
+    who = f"Take someone who knows all other rows and thinks {here if neighbours == 'add-remove' else versions}."
     sure = up(100 * found.posterior, 3)
     if sure == "100":
-        return f"{who} may be practically certain of the truth after the release"
+        return f"{who} The release may make them practically certain of the truth."
     if not found.probability:
-        return f"{who} is at most {sure} % sure of the truth after the release"
-    chance = f"with a probability of at most {near(found.probability)}"
-    return f"{who} is more than {sure} % sure of the truth after the release {chance}"
+        return f"{who} The release makes them at most {sure} % sure of the truth."
+    more = f"The probability that the release makes them more than {sure} % sure of the truth"
+    return f"{who} {more} is at most {near(found.probability)}."
 
 
 def _reserve(plan: Plan) -> str:
@@ -214,9 +217,9 @@ def _reserve(plan: Plan) -> str:
 def _sample(plan: Plan) -> str:
     document, inside = plan.document, plan.inside
     assert isinstance(inside, ApproxDP)
-    drawn = f"{document.rows} rows drawn at random from {document.population} people"
+    drawn = f"{document.rows:,} rows drawn at random from {document.population:,} people"
     spent = f"ε = {near(float(inside.epsilon))}, δ = {near(float(inside.delta))} may be spent on the sample"
-    means = f"that is {_budget(document.budget)} for all {document.population} people (BBG18)"
+    means = f"that is {_budget(document.budget)} for all {document.population:,} people (BBG18)"
     return f"{drawn}: {spent}; {means}, as long as nobody knows who was drawn"
 
 
@@ -255,9 +258,23 @@ def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:
         unsized = wish.statistic.where is not None and wish.rows is None and wish.size is None
         return "relative to all rows: tell how many satisfy the condition by `rows`" if unsized else None
     told = f"± for {rows:,} rows with a value"
-    if isinstance(wish.statistic, Mean | Variance) and line.spending.model.known.centre is None:
-        told += ", wherever their mean lies"
+    if isinstance(wish.statistic, Mean | Variance):
+        told += _where_mean(line.spending.model.known.centre)
+    if isinstance(wish.statistic, Variance) and line.spending.model.known.spread is not None:
+        told += f", with a standard deviation {_anywhere(line.spending.model.known.spread)}"
     return f"{told}, if {' and '.join(open_ends)}" if open_ends else told
+
+
+def _where_mean(centre: tuple[Fraction, Fraction] | None) -> str:
+    """For which means the error holds: for the worst of them it is stated."""
+    if centre is None:
+        return ", wherever their mean lies"
+    return f", for a mean {_anywhere(centre)}"
+
+
+def _anywhere(ends: tuple[Fraction, Fraction]) -> str:
+    low, high = (f"{float(end):,.12g}" for end in ends)
+    return f"of {low}" if low == high else f"anywhere from {low} to {high}"
 
 
 def otherwise(line: Line) -> dict[str, Any] | None:

@@ -7,13 +7,12 @@ text is escaped.  `printing` lays the page out for paper: A4, no backgrounds, ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from html import escape
 from typing import Any
 
 from optcomp.release import pictures
-from optcomp.release.facts import error_told, near, note_told
-from optcomp.release.pictures import label, printable
+from optcomp.release.pictures import printable
+from optcomp.release.tables import Row, Sheet, cell_sheet, compared, plan_sheet, result_sheet
 
 Facts = Mapping[str, Any]
 MOST_CELLS = 400
@@ -65,7 +64,7 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
     if release is not None:
         body += _results(release["statistics"], facts["confidence"])
         body.append(f'<p class="note">{escape(_READING)}</p>')
-    body += ['<h2 class="sheet">Statistics</h2>', _table(facts["statistics"]), *_pictures(facts, growth)]
+    body += ['<h2 class="sheet">Statistics</h2>', _table(plan_sheet(facts)), *_pictures(facts, growth)]
     body += ["<h2>Declared columns</h2>", _declared(facts["columns"])]
     paper = _PAPER if printing else f"@media print {{{_PAPER}}}"
     head = [
@@ -80,9 +79,9 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
 
 
 _READING = (
-    "Numbers are told as the noise left them, so that counts may be negative; intervals are cut off where no true "
-    "value can lie, but never short of the number itself. Chosen values, such as medians, have no interval: how far "
-    "off they are depends on the data."
+    "Numbers are published with their noise, so counts may be negative. Intervals leave out impossible values but "
+    "always contain the published number. Chosen values, such as medians, have no interval: how far off they are "
+    "depends on the data."
 )
 _CLAMPED = "Values outside the bounds count as the nearest bound. All this was declared before the data were read."
 
@@ -108,57 +107,26 @@ def _facts(facts: Facts, without: Sequence[str]) -> str:
     return f'<table class="facts">{"".join(rows)}</table>'
 
 
-_COLUMNS = ("name", "statistic", "noise", "budget", "error ±", "relative")
-_TEXT = {"name", "statistic", "noise"}
-
-
-def _table(statistics: Sequence[Facts]) -> str:
-    others = compared(statistics)
-    heads = "".join(f"<th{_kind(name)}>{escape(name)}</th>" for name in (*_COLUMNS, *others))
-    rows = "".join(_row(entry, [column[place] for column in others.values()]) for place, entry in enumerate(statistics))
+def _table(sheet: Sheet, most: int | None = None) -> str:
+    """Any table: words to the left, numbers to the right, and notes below the words they are about."""
+    heads = "".join(f"<th{_kind(sheet, place)}>{escape(name)}</th>" for place, name in enumerate(sheet.headings))
+    rows = "".join(_row(sheet, row) for row in sheet.rows[:most])
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _kind(name: str) -> str:
-    return "" if name in _TEXT else ' class="number"'
+def _row(sheet: Sheet, row: Row) -> str:
+    texts = [
+        _escaped(text, 60 if place == 0 and sheet.words > 1 else 200) if place < sheet.words else escape(text)
+        for place, text in enumerate(row.texts)
+    ]
+    if row.note:
+        texts[sheet.words - 2] += f'<br><span class="note">{escape(row.note)}</span>'
+    cells = "".join(f"<td{_kind(sheet, place)}>{text}</td>" for place, text in enumerate(texts))
+    return f"<tr>{cells}</tr>"
 
 
-def _row(entry: Facts, others: Sequence[str]) -> str:
-    notes = "; ".join(filter(None, ["held" if entry["held"] else "", note_told(entry)]))
-    cells = (
-        _escaped(entry["name"], 60),
-        _escaped(entry["statistic"], 200) + (f'<br><span class="note">{escape(notes)}</span>' if notes else ""),
-        escape(entry["mechanism"]),
-        escape(budget(entry)),
-        error_told(entry),
-        percent(entry["relative"]),
-    )
-    own = "".join(f"<td{_kind(name)}>{cell}</td>" for name, cell in zip(_COLUMNS, cells, strict=True))
-    more = "".join(f"<td class='number'>{cell}</td>" for cell in others)
-    return f"<tr>{own}{more}</tr>"
-
-
-def budget(entry: Facts) -> str:
-    """What one statistic may spend, for people."""
-    symbol, amount = ("ρ", entry["rho"]) if "rho" in entry else ("ε", entry["epsilon"])
-    return f"{symbol} {near(float(Fraction(amount)), 4)}"
-
-
-_SPLITS = {"sums of ε": "naive_error", "sums of ρ": "rho_error"}
-
-
-def compared(statistics: Sequence[Facts]) -> dict[str, list[str]]:
-    """The columns of errors by other splits, for people: those that there are, and empty for what is held."""
-    found = {
-        heading: ["" if entry["held"] or entry.get(key) is None else near(entry[key], 4) for entry in statistics]
-        for heading, key in _SPLITS.items()
-    }
-    return {heading: column for heading, column in found.items() if any(column)}
-
-
-def percent(share: float) -> str:
-    """Three digits, in per cent."""
-    return f"{near(100 * share, 3)} %"
+def _kind(sheet: Sheet, place: int) -> str:
+    return "" if place < sheet.words or not sheet.headings[place] else ' class="number"'
 
 
 def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
@@ -172,7 +140,7 @@ def _pictures(facts: Facts, growth: Sequence[Facts]) -> list[str]:
         "<h2>Shares of the budget</h2>",
         _figure(
             pictures.shares(statistics),
-            f"Each statistic's share of the total: how fast the total falls if it costs a little less.{cut}",
+            f"Each statistic's share: how much the total would fall if this statistic cost a little less.{cut}",
         ),
         "<h2>The total, statistic by statistic</h2>",
         _figure(
@@ -198,37 +166,21 @@ def _figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def _results(results: Sequence[Facts], confidence: float) -> list[str]:
+def _results(statistics: Sequence[Facts], confidence: float) -> list[str]:
     """Single numbers in a table, then a table and a picture for each statistic with many."""
-    single = [entry for entry in results if "cells" not in entry]
-    many = [entry for entry in results if "cells" in entry]
-    body = ["<h2>Results</h2>"]
-    if single:
-        heads = f"<th>name</th><th>statistic</th>{_head('value')}{_head(f'between, {near(100 * confidence)} %')}"
-        rows = "".join(
-            f"<tr><td>{_escaped(entry['name'], 60)}</td><td>{_escaped(entry['statistic'], 200)}</td>"
-            f"<td class='number'>{escape(value(entry['value']))}</td>"
-            f"<td class='number'>{escape(between(entry['interval']))}</td></tr>"
-            for entry in single
-        )
-        body.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>")
-    for place, entry in enumerate(many):
+    single = result_sheet(statistics, confidence)
+    body = ["<h2>Results</h2>", *([_table(single)] if single.rows else [])]
+    for place, entry in enumerate(entry for entry in statistics if "cells" in entry):
         body += _cells(entry, confidence, draw=place < _MOST_PICTURES, place=place)
     return body
 
 
 def _cells(entry: Facts, confidence: float, *, draw: bool, place: int) -> list[str]:
-    found = entry["cells"]
+    found, sheet = entry["cells"], cell_sheet(entry, confidence)
     body = [f"<h3>{_escaped(entry['name'], 60)}: {_escaped(entry['statistic'], 200)}</h3>"]
     if draw:
         body.append(_figure(pictures.cells(f"cells-{place}", found, confidence), _cut(found, pictures.MOST_CELLS)))
-    heads = f"<th>cell</th>{_head('value')}{_head(f'between, {near(100 * confidence)} % for all')}"
-    rows = "".join(
-        f"<tr><td>{_escaped(label(each['cell']), 200)}</td><td class='number'>{escape(value(each['value']))}</td>"
-        f"<td class='number'>{escape(between(each['interval']))}</td></tr>"
-        for each in found[:MOST_CELLS]
-    )
-    body.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>")
+    body.append(_table(sheet, MOST_CELLS))
     if len(found) > MOST_CELLS:
         body.append(f'<p class="note">{escape(_cut(found, MOST_CELLS))} All are in the file of the release.</p>')
     return body
@@ -240,21 +192,5 @@ def _cut(found: Sequence[Facts], most: int) -> str:
     return "All cells, with intervals." if any(each["interval"] for each in found) else "All cells."
 
 
-def _head(text: str) -> str:
-    return f'<th class="number">{escape(text)}</th>'
-
-
 def _escaped(text: object, longest: int) -> str:
     return escape(printable(str(text), longest)).replace("_", "_<wbr>")
-
-
-def value(number: float) -> str:
-    """A released number for people: whole ones whole, others with six digits."""
-    if isinstance(number, int) or 1e5 <= abs(number) < 1e15:
-        return f"{number:,.0f}"
-    return f"{number:,.6g}"
-
-
-def between(interval: Sequence[float] | None) -> str:
-    """An interval for people; nothing where there is none."""
-    return "" if interval is None else f"{value(interval[0])} to {value(interval[1])}"

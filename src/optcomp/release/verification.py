@@ -338,7 +338,7 @@ def _proved(about: _Release, document: Document, spendings: list[Spending], tell
     counted = read_any(budget.counted(spendings, choosing.extra))
     pairs, noise = (counted, ()) if isinstance(counted, Parts) else (counted.pairs, counted.gaussian)
     if isinstance(counted, Parts) or (
-        not counted.notions and len(noise) == len(counted.mechanisms) and len(dict(noise)) <= MOST_INLINE
+        not counted.bounded and len(noise) == len(counted.losses) and len(dict(noise)) <= MOST_INLINE
     ):
         return _by_checker(about, pairs, noise, inside.delta, tell)
     return _by_engine(about, budget, spendings, choosing.extra)

@@ -15,8 +15,8 @@ from typing import Any
 
 import ibis.expr.types as ir
 
-from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Exact, Number, exact, whole
+from optcomp.errors import InvalidInput, Written
+from optcomp.numerics.exact import Exact, Number, exact, plain, whole
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.joint_noise import Noises
@@ -34,8 +34,8 @@ _NARROWER, _UP = 2, 1 + 1e-12
 Edges = Sequence[Number]
 
 
-@dataclass(frozen=True)
-class Bins:
+@dataclass(frozen=True, repr=False)
+class Bins(Written):
     """Bins between ascending edges; the last one holds its upper edge too."""
 
     edges: tuple[Exact, ...]
@@ -58,7 +58,7 @@ class Bins:
         """Such as [18, 65)."""
         ends = [f"{float(edge):.12g}" for edge in self.edges]
         if len(set(ends)) < len(ends):
-            ends = [str(edge) for edge in self.edges]
+            ends = [str(plain(edge)) for edge in self.edges]
         pairs = list(pairwise(ends))
         return tuple(f"[{a}, {b}{']' if i == len(pairs) - 1 else ')'}" for i, (a, b) in enumerate(pairs))
 
@@ -205,7 +205,7 @@ class Counts(Statistic):
         return dict(zip(cells, (around_count(amount, off) for amount in amounts[0]), strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Histogram(Counts):
     """How many rows fall into each category, each whole number, or each bin of a column."""
 
@@ -221,7 +221,7 @@ class Histogram(Counts):
         return {self.column: axis(table.domain(self.column, Domain), self.edges, self.bins)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Contingency(Counts):
     """How many rows fall into each combination of cells of several columns; numbers need edges, or few values."""
 
@@ -242,7 +242,7 @@ class Contingency(Counts):
         return {name: axis(table.domain(name, Domain), self.edges.get(name)) for name in self.columns}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CDF(Counts):
     """The cumulative distribution of a column at the upper edge of each bin, from a noisy histogram."""
 

@@ -18,7 +18,7 @@ import ibis
 import ibis.expr.types as ir
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Number, exact, whole
+from optcomp.numerics.exact import Number, exact, ratio, whole
 from optcomp.statistics import casts
 
 OTHER = "(other)"
@@ -234,6 +234,6 @@ def _unit(largest: Fraction, wished: Fraction) -> Fraction:
     return wished
 
 
-def _ascending(low: Number, high: Number) -> None:
-    if not low < high:  # type: ignore[operator]
-        raise InvalidInput("low", low, f"must be below high = {high}")
+def _ascending(low: Fraction | int, high: Fraction | int) -> None:
+    if not low < high:
+        raise InvalidInput("low", low, f"must be below high = {ratio(Fraction(high))}")

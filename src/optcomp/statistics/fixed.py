@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
+from optcomp.errors import shown
+
 V = TypeVar("V")
 
 
@@ -36,4 +38,4 @@ class Fixed(Mapping[str, V]):
         return type(self), (self._entries,)
 
     def __repr__(self) -> str:
-        return repr(self._entries)
+        return shown(self._entries)

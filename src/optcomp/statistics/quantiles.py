@@ -28,7 +28,7 @@ _MOST_CANDIDATES = 100_000
 _MOST_DENOMINATOR = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantiles(Statistic):
     """Values below which given shares of the rows lie, each chosen from evenly spaced candidates."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ZCDP, ApproxDP, Exponential, PureDP
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact
@@ -28,8 +28,8 @@ _BITS = 128
 Cost = PureDP | ApproxDP | ZCDP | Exponential
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, repr=False)
+class Question(Written):
     """A statistic and its budget: ε, or ρ, or (ε, δ)."""
 
     statistic: Statistic

@@ -1,4 +1,4 @@
-"""Where tables come from: CSV and Parquet files, data frames, Arrow tables, Ibis tables of any engine.
+"""Where tables come from: CSV and Parquet files, data frames, Arrow tables, Ibis tables.
 
 One person's cell must not change how the cells of others are read.  So nothing about a file is guessed from its rows,
 only from its header; and columns of a data frame that hold Python objects, whose type would follow from what is in
@@ -25,6 +25,8 @@ from optcomp.errors import InvalidInput
 
 _READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
 """The delimiters that a header may have."""
+_ONE_THREAD = {"sqlite"}
+"""Engines whose connections fail in all threads but the one that opened them: a failed question would be charged."""
 _MOST_DIGITS = 300
 _OWN = "optcomp_people"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -36,6 +38,9 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
     if isinstance(source, ir.Table):
         _all_known(used, source.columns)
         backend = source.get_backend()
+        if backend.name in _ONE_THREAD:
+            problem = "is on an engine whose connections answer to one thread only: read its file with DuckDB"
+            raise InvalidInput("source", f"a table of {backend.name}", problem)
         if backend.name == "duckdb":
             with connection_lock(backend):
                 _distrust_statistics(backend)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import ibis.expr.types as ir
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.table import Declared, Table
 
@@ -24,8 +24,8 @@ Amounts = Sequence[Sequence[Fraction]]
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Part:
+@dataclass(frozen=True, repr=False)
+class Part(Written):
     """Integers that get noise of one scale."""
 
     cells: tuple[Any, ...]
@@ -45,7 +45,7 @@ def scalar(name: str, change: int, unit: Fraction = Fraction(1), share: Fraction
     return Part((name,), change, change * change, unit, share)
 
 
-class Statistic(ABC):
+class Statistic(Written, ABC):
     """A question about a table."""
 
     where: str | None

@@ -139,8 +139,8 @@ class Declared:
 class Table(Declared):
     """A table that statistics can be asked of.
 
-    `source` is a CSV or Parquet file, a pandas, polars or Arrow table, or an Ibis table of any backend; the rest is as
-    in `Declared`.
+    `source` is a CSV or Parquet file, a pandas, polars or Arrow table, or an Ibis table of an engine whose connection
+    any thread may use: DuckDB, PostgreSQL and Spark are tested, SQLite is refused.  The rest is as in `Declared`.
     """
 
     def __init__(

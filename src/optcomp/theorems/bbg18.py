@@ -12,10 +12,9 @@ from fractions import Fraction
 
 from optcomp.errors import HypothesisNotMet
 from optcomp.guarantees.approximate import ApproxDP
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, precision
 
 ID = "BBG18"
-_BITS = 128
 
 
 def inside(budget: ApproxDP, rows: int, population: int) -> ApproxDP:
@@ -28,7 +27,7 @@ def inside(budget: ApproxDP, rows: int, population: int) -> ApproxDP:
         raise HypothesisNotMet(
             ID, f"δ = {float(budget.delta):g} for the population would be a δ of 1 or more for the sample"
         )
-    with precision(_BITS):
+    with precision(SUM_BITS):
         eps = (ball(budget.epsilon).expm1() / ball(share)).log1p()
         return ApproxDP(Fraction(float_down(eps)), delta)
 
@@ -38,7 +37,7 @@ def outside(guarantee: ApproxDP, rows: int, population: int) -> ApproxDP:
     share = _share(rows, population)
     if share == 1:
         return guarantee
-    with precision(_BITS):
+    with precision(SUM_BITS):
         eps = (ball(guarantee.epsilon).expm1() * ball(share)).log1p()
         return ApproxDP(Fraction(float_up(eps)), Fraction(guarantee.delta) * share)
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from typing import Literal
 
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
 from optcomp.numerics.exact import Exact, float_above, ratio, text_of, whole
 from optcomp.theorems.certificates import certificate, finite
+from optcomp.theorems.target import Quantity, Target
 
-Quantity = Literal["epsilon", "delta"]
 _SHORT = 24
 """Characters of a given number that a line of text has room for."""
 
@@ -50,6 +49,11 @@ class Bound:
     def parts(self) -> Parts | Mixture | None:
         """The mechanisms it is about, if it knows them."""
         return self.about() if callable(self.about) else self.about
+
+    @property
+    def target(self) -> Target:
+        """What was asked."""
+        return Target(self.quantity, self.given)
 
     @property
     def epsilon(self) -> float:
@@ -109,12 +113,10 @@ class Bound:
         given = text_of(self.given)
         if len(given) > _SHORT:
             given = _decimal(Fraction(self.given), 17, ROUND_CEILING)
+        by = f"({self.theorem}, {self.method}; {self.count} mechanism{'' if self.count == 1 else 's'})"
         if math.isinf(self.upper) and self.lower == self.upper:
-            return f"no finite {symbol} at {other} = {given} ({self.theorem}, {self.method}; {self.count} mechanisms)"
-        return (
-            f"{symbol} in [{self.lower!r}, {self.upper!r}] at {other} = {given} "
-            f"({self.theorem}, {self.method}; {self.count} mechanisms)"
-        )
+            return f"no finite {symbol} at {other} = {given} {by}"
+        return f"{symbol} in [{self.lower!r}, {self.upper!r}] at {other} = {given} {by}"
 
 
 def upper_bound(

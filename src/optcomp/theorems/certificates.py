@@ -93,7 +93,7 @@ def certificate(bound: Claim) -> dict[str, object]:
 
 def _gaussians(bound: Claim, mixture: Mixture) -> list[list[object]]:
     """[μ, copies] for each different μ, the largest first, if there is nothing else beyond pairs."""
-    if mixture.notions or len(mixture.gaussian) < len(mixture.mechanisms):
+    if mixture.bounded or len(mixture.gaussian) < len(mixture.losses):
         raise InvalidInput(
             "bound", bound, "is about more than (ε, δ) pairs and Gaussian noise, and certificates cover only those"
         )

@@ -14,30 +14,31 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.mixture import Laws, Mixture
-from optcomp.numerics.balls import ball, float_down, precision, told_up
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, precision, told_up
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.mv18_1_5 import LEAK
 
 ID, METHOD = "CKS20", "Rényi"
-_BITS = 96
 _GRID = np.exp(np.linspace(math.log(1e-4), math.log(1e6), 121))
+"""Orders minus 1 for a first look: twelve to a factor of ten."""
 _ROUNDS, _FINE = 4, 33
+"""Each round looks 16 times closer: the order to four digits, where the value is flat."""
 
 
 def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
     """An ε that holds at δ."""
-    t = target(mixture.leaky, delta, _BITS)
+    t = slack(mixture.leaky, delta, FLOAT_BITS)
     if not t > 0:
         notes = (LEAK,) if t < 0 else ()
         return upper_bound("epsilon", math.inf, delta, theorem=ID, method=METHOD, count=mixture.count, notes=notes)
     upper = 0.0
     for way in mixture.directions:
         laws = mixture.laws(way, +1)
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             log_t = float_down(t.log())
 
             def value(c: Floats, laws: Laws = laws, log_t: float = log_t) -> Floats:
@@ -54,7 +55,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
     most = arb(0)
     for way in mixture.directions:
         laws = mixture.laws(way, +1)
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
 
             def value(c: Floats, laws: Laws = laws) -> Floats:
                 return _scaled(mixture, laws, c) - c * float(epsilon) - c * np.log1p(1 / c) - np.log1p(c)
@@ -63,7 +64,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
             tilt = arb(c)
             log_delta = _exactly(mixture, laws, c) - tilt * ball(epsilon) - tilt * (1 / tilt).log1p() - (1 + tilt).log()
             most = most.max(log_delta.exp() if log_delta < 0 else arb(1))
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         upper = min(told_up(with_leaks(mixture.leaky, most)), 1.0)
     return upper_bound("delta", upper, epsilon, theorem=ID, method=METHOD, count=mixture.count, notes=(_order(c),))
 
@@ -84,13 +85,13 @@ def _order(c: float) -> str:
 def _exactly(mixture: Mixture, laws: Laws, c: float) -> arb:
     """(α-1) D_α in balls, α = 1 + c."""
     known = sum((count * law.log_mean(c) for law, count in laws), arb(0))
-    return known + arb(c) * sum((count * notion.renyi(1 + c) for notion, count in mixture.notions), arb(0))
+    return known + arb(c) * sum((count * notion.renyi(1 + c) for notion, count in mixture.bounded), arb(0))
 
 
 def _scaled(mixture: Mixture, laws: Laws, c: Floats) -> Floats:
     """(α-1) D_α, about."""
     known = sum((count * law.log_mean_guess(c) for law, count in laws), np.zeros_like(c))
-    for notion, count in mixture.notions:
+    for notion, count in mixture.bounded:
         known = known + c * count * np.array([_near(notion.renyi(1 + place)) for place in c.tolist()])
     return known
 
@@ -101,7 +102,7 @@ def _near(value: arb) -> float:
 
 def _best(value: Callable[[Floats], Floats], mixture: Mixture, laws: Laws) -> float:
     """About where the value is least."""
-    top = min((notion.most_order for notion, _ in mixture.notions), default=math.inf) - 1  # exact: orders are floats
+    top = min((notion.most_order for notion, _ in mixture.bounded), default=math.inf) - 1  # exact: orders are floats
     top = min((top, *(law.most_tilt for law, _ in laws)))
     grid = _GRID[top > _GRID]
     if math.isfinite(top):

@@ -17,19 +17,21 @@ from functools import cached_property
 from flint import arb, fmpz
 
 from optcomp.guarantees.subsampled import PoissonSubsampled
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.mixture import Mixture
-from optcomp.numerics.balls import ball, precision, told_down, told_up
+from optcomp.numerics.balls import DEEP_BITS, ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, certified_root
 from optcomp.theorems.opt import goal_for
 
-_BITS = 192
 _MOST_ATOMS, _FEW_ATOMS = 160, 32
+"""Atoms beside one loss: the most that are summed at all, and so few that they come before the integral."""
 _MOST_KINDS, _MOST_COINS = 40, 1000
+"""Longer lists are left to the integral, which is narrow there."""
 _FITS, _LOOKS = 4, 20
+"""Steps of two searches for guesses: any guess proves a bound."""
 _LAST = 1e-13
 """Ends closer than this, relatively, are not moved."""
 _NOTHING = 1e-14
@@ -49,7 +51,7 @@ class Curves:
     @classmethod
     def of(cls, mixture: Mixture, way: int) -> Curves | None:
         """None if there are too many kinds to look at each."""
-        if mixture.pairs.kinds > _MOST_COINS or len(mixture.mechanisms) > _MOST_KINDS:
+        if mixture.pairs.kinds > _MOST_COINS or len(mixture.losses) > _MOST_KINDS:
             return None
         return cls(mixture.pairs.coins, [(law, count) for law, count in mixture.laws(way, +1) if isinstance(law, Law)])
 
@@ -185,13 +187,13 @@ class ClosedForms:
         atoms = [way.atoms for way in self._curves]
         if all(known is not None and len(known) <= _FEW_ATOMS for known in atoms):
             return True
-        return any(isinstance(value, PoissonSubsampled) for value, _ in self.mixture.mechanisms)
+        return any(isinstance(value, PoissonSubsampled) for value, _ in self.mixture.losses)
 
     def delta(self, epsilon: Exact) -> tuple[float, float]:
         """δ between two numbers."""
         if not self.known:
             return 0.0, 1.0
-        with precision(_BITS):
+        with precision(DEEP_BITS):
             y = ball(epsilon)
             lower, upper = self._least(y), self._most(y, self._weights(y))
             ends = (with_leaks(self.mixture.leaky, side) for side in (lower, upper))
@@ -202,8 +204,8 @@ class ClosedForms:
         """ε between two numbers, within a bracket that is known to hold."""
         if not self.known:
             return low, high
-        with precision(_BITS):
-            t = target(self.mixture.leaky, delta, _BITS)
+        with precision(DEEP_BITS):
+            t = slack(self.mixture.leaky, delta, DEEP_BITS)
             if not t > 0:
                 return low, high
             weights = [way.weights(goal_for(t).log_t[0]) if way.atoms is None else [] for way in self._curves]

@@ -9,23 +9,24 @@ import math
 
 from flint import arb
 
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.mixture import Mixture
-from optcomp.numerics.balls import ball, precision, told_down, told_up
+from optcomp.numerics.balls import SUM_BITS, ball, precision, told_down, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.gaussian import normal_excess
 from optcomp.numerics.roots import Side, side_of, told_root
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
 from optcomp.theorems.mv18_1_5 import LEAK, UNDECIDED
+from optcomp.theorems.target import Quantity
 
 ID, METHOD = "DRS22", "closed form"
-_BITS = 128
 _MOST_BITS = 1 << 13
+"""A side that so many bits do not decide stays undecided."""
 
 
 def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
     """The least ε >= 0, between floats, from the closed form in balls."""
-    t = target(mixture.leaky, delta, _BITS)
+    t = slack(mixture.leaky, delta, SUM_BITS)
     if t < 0:
         return _bound("epsilon", mixture, delta, math.inf, math.inf, (LEAK,))
     if t.is_zero():
@@ -36,7 +37,7 @@ def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
 
 def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
     """The closed form."""
-    bits = _BITS
+    bits = SUM_BITS
     while True:
         with precision(bits):
             value = with_leaks(mixture.leaky, normal_excess(mixture.squared_mu().sqrt(), ball(epsilon)))
@@ -47,7 +48,7 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
 
 def _side(mixture: Mixture, y: Exact, t: arb) -> Side:
     """On which side of y the excess passes t; more bits as long as t itself leaves them something to decide."""
-    bits = _BITS
+    bits = SUM_BITS
     while True:
         with precision(bits):
             excess = normal_excess(mixture.squared_mu().sqrt(), ball(y))

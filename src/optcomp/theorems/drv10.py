@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from flint import arb
 
-from optcomp.instances.moments import BITS
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, precision
+from optcomp.numerics.balls import SUM_BITS, ball, precision
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.tail import split_delta, split_epsilon
@@ -15,7 +14,7 @@ ID, METHOD = "DRV10", "advanced"
 
 
 def _drift(parts: Parts) -> arb:
-    with precision(BITS):
+    with precision(SUM_BITS):
         return sum((ball(eps) * ball(eps).expm1() * count for eps, count in parts.coins), arb(0))
 
 

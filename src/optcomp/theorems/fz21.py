@@ -22,20 +22,21 @@ from flint import arb
 from optcomp.guarantees.notions import ZCDP
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import cks20
 
 ID = "FZ21"
-_BITS = 192
 _FINE, _ROUNDS = 129, 8
+"""Each round looks 64 times closer for the best order, which is then taken to short digits."""
 _LEAST_RHO, _MOST_RHO = 1e-12, 1e6
+"""The ρ that `ZCDP` takes and that noise can be drawn for."""
 
 
 def renyi_budget(order: float, epsilon: Exact, delta: Exact) -> Fraction:
     """At most the largest B for which D_α <= B is (ε, δ)-DP by CKS20; not positive if there is none."""
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         return Fraction(float_down(_budget(order, epsilon, delta)))
 
 
@@ -67,7 +68,7 @@ def largest_rho(epsilon: Exact, delta: Exact) -> Fraction:
     Where even that is outside of what ZCDP takes, an end of its range: 0 (nothing fits) or the largest ρ.
     """
     order = best_order(epsilon, delta)
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         rho = min(float_down(_budget(order, epsilon, delta) / arb(order)), _MOST_RHO)
     while rho >= _LEAST_RHO:
         if epsilon_at(rho, delta) <= epsilon:
@@ -78,9 +79,9 @@ def largest_rho(epsilon: Exact, delta: Exact) -> Fraction:
 
 def epsilon_at(rho: Exact, delta: Exact) -> float:
     """The ε that ρ-zCDP gives at δ, by CKS20, rounded up."""
-    upper = cks20.epsilon_at(Mixture(Parts.of({}), notions=((ZCDP(rho), 1),)), delta).upper
+    upper = cks20.epsilon_at(Mixture(Parts.of({}), bounded=((ZCDP(rho), 1),)), delta).upper
     order = best_order(upper, delta) if upper else 2.0
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         a = arb(order)
         again = ball(rho) * a + (-1 / a).log1p() - (ball(delta).log() + a.log()) / (a - 1)
         return max(min(upper, float_up(again)), 0.0)
@@ -92,7 +93,7 @@ def response_divergence(eps: Exact, order: float) -> Fraction:
 
     D_α = ε + (log(1 + e^{-(2α-1)ε}) - log(1 + e^{-ε}))/(α-1).
     """
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         e, a = ball(eps), arb(order)
         exact = e + ((-(2 * a - 1) * e).exp().log1p() - (-e).exp().log1p()) / (a - 1)
         return Fraction(min(float_up(exact), float_up(a * e * e / 2), float_up(e)))

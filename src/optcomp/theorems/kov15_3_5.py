@@ -11,10 +11,10 @@ import math
 
 from flint import arb
 
-from optcomp.instances.leaks import target, with_leaks
-from optcomp.instances.moments import BITS, at_most_one, epsilon_sum, mean_loss, squares, within
+from optcomp.instances.leaks import slack, with_leaks
+from optcomp.instances.moments import at_most_one, epsilon_sum, mean_loss, squares, within
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, precision, told_up
+from optcomp.numerics.balls import SUM_BITS, ball, precision, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.tail import tail_delta, tail_epsilon
@@ -28,9 +28,9 @@ def _id(parts: Parts) -> str:
 
 def epsilon_at(parts: Parts, delta: Exact) -> Bound:
     """The least of the three forms at a total δ."""
-    t = target(parts, delta, BITS)
+    t = slack(parts, delta, SUM_BITS)
     notes: tuple[str, ...] = ()
-    with precision(BITS):
+    with precision(SUM_BITS):
         if t >= 0:
             upper = min((told_up(form) for form in _epsilons(parts, t)), default=epsilon_sum(parts).upper)
             upper = min(upper, epsilon_sum(parts).upper)
@@ -52,7 +52,7 @@ def _epsilons(parts: Parts, t: arb) -> list[arb]:
 
 def delta_at(parts: Parts, epsilon: Exact) -> Bound:
     """The total δ from the least δ̃ that brings one of the three forms down to ε."""
-    with precision(BITS):
+    with precision(SUM_BITS):
         slip = min((at_most_one(form) for form in _slips(parts, epsilon)), default=0.0)
         upper = at_most_one(with_leaks(parts, arb(slip)))
     return upper_bound("delta", upper, epsilon, theorem=_id(parts), method=METHOD, count=parts.count)

@@ -18,11 +18,10 @@ from fractions import Fraction
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees.approximate import ApproxDP
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Exact
 
 ID = "KS14"
-_BITS = 128
 _MOST = 10_000
 """A loss beyond which a float cannot tell the posterior from 1."""
 
@@ -32,7 +31,7 @@ def loss_at(guarantee: ApproxDP, probability: Exact) -> float:
     ratio = Fraction(0) if not guarantee.delta else _ratio(guarantee.delta, probability)
     if ratio >= 1:
         return math.inf
-    with precision(_BITS):
+    with precision(SUM_BITS):
         return float_up(ball(guarantee.epsilon) - (-ball(ratio)).log1p())
 
 
@@ -40,7 +39,7 @@ def posterior(loss: float) -> float:
     """1/(1 + e^{-y}), rounded up: the belief in the truth at this loss, if it was 1/2 before."""
     if loss > _MOST:
         return 1.0
-    with precision(_BITS):
+    with precision(SUM_BITS):
         return min(1.0, float_up(1 / (1 + (-ball(loss)).exp())))
 
 

@@ -18,17 +18,19 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import InvalidInput, NotAffordable
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.moments import epsilon_sum
-from optcomp.instances.parts import Floats, Parts
-from optcomp.numerics.balls import ball, precision
+from optcomp.instances.parts import Parts
+from optcomp.numerics.balls import QUICK_BITS, OutOfRange, ball, precision
+from optcomp.numerics.blocked import Floats
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.knapsack import Knapsack, Step, rounded_steps
 from optcomp.numerics.lattice import common_unit, finest_unit, table_cost
-from optcomp.numerics.lines import enumerated_excess, root_above_floor
+from optcomp.numerics.lines import BelowFloor, enumerated_excess, root_above_floor
 from optcomp.theorems import mv18_1_5
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
+from optcomp.theorems.target import Quantity, Target
 
 __all__ = [
     "DEFAULT_ETA",
@@ -37,6 +39,7 @@ __all__ = [
     "delta_on",
     "epsilon_at",
     "epsilon_on",
+    "on_lattice",
     "quick",
     "quick_unit",
     "shared_unit",
@@ -45,6 +48,7 @@ __all__ = [
 
 ID, METHOD = "MV18-1.7", "murtagh-vadhan"
 DEFAULT_ETA = 0.01
+"""A second for a thousand mechanisms; a smaller η costs in proportion."""
 MOST_WORK = 6e10
 """Additions at most, about a minute a side."""
 QUICK_WORK = 4e8
@@ -104,9 +108,18 @@ def quick_unit(parts: Parts) -> tuple[float, str | None]:
     return unit, None
 
 
+def on_lattice(parts: Parts, target: Target) -> Bound | None:
+    """On the lattice that `quick_unit` takes; None where one table cannot hold numbers so far apart."""
+    unit, note = quick_unit(parts)
+    try:
+        return target.pick(epsilon_on, delta_on)(parts, target.given, unit, note)
+    except (BelowFloor, OutOfRange):
+        return None
+
+
 def epsilon_on(parts: Parts, delta: Exact, unit: float, note: str | None = None) -> Bound:
     """ε on the lattice of multiples of `unit`."""
-    t = target(parts, delta, mv18_1_5.BITS)
+    t = slack(parts, delta, QUICK_BITS)
     if not parts.kinds or not t > 0:
         return mv18_1_5.epsilon_at(parts, delta)  # nothing to round: no pure loss, or none possible
     upper = Enclosure.of(_root(parts, t, unit, up=True)).upper

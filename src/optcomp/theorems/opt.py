@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb
 
-from optcomp.errors import NotAffordable
 from optcomp.instances.coins import coins_of
-from optcomp.instances.leaks import target, with_leaks
+from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.anchor import Anchor, CoinSource
-from optcomp.numerics.contour.bracket import Bracket, Target, excess_at, excess_root
+from optcomp.numerics.contour.bracket import Bracket, Goal, excess_at, excess_root
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.exact import Exact, decimal_down, decimal_up
 from optcomp.theorems import mv18_1_5
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
+from optcomp.theorems.target import Quantity, Target
 
 ID = "OPT"
 METHOD = "contour"
@@ -37,8 +37,8 @@ FIRST_WORK = 1e8
 PATIENT_WORK = 1e10
 """The work cap for a demanded width."""
 CAPPED = "wider than aimed at: the cap on the work, or round-off, ended the computation"
-_BITS = 96
 _LONG = 1000
+"""From so many different ε on a third of the default width costs next to nothing."""
 
 
 @dataclass(frozen=True)
@@ -58,36 +58,9 @@ class Effort:
         return replace(self, rtol=RTOL / 3) if self.rtol == RTOL and coins.x.size >= _LONG else self
 
 
-def epsilon_at(parts: Parts, delta: Exact, rtol: float | None = None) -> Bound:
-    """OptComp between floats: in closed form where there is one, else by the contour integral."""
-    return answer("epsilon", parts, delta, rtol)[0]
-
-
-def delta_at(parts: Parts, epsilon: Exact, rtol: float | None = None) -> Bound:
-    """The optimal δ between floats: in closed form where there is one, else by the contour integral."""
-    return answer("delta", parts, epsilon, rtol)[0]
-
-
-def answer(
-    quantity: Quantity,
-    parts: Parts,
-    given: Exact,
-    rtol: float | None = None,
-    most_atoms: int = 0,
-    effort: Effort | None = None,
-) -> tuple[Bound, Anchor | None]:
-    """A closed form, a list of at most that many atoms, or a contour integral with its quadrature."""
-    at_once = mv18_1_5.epsilon_at if quantity == "epsilon" else mv18_1_5.delta_at
-    try:
-        return at_once(parts, given, most_atoms), None
-    except NotAffordable:
-        by_contour = contour_epsilon if quantity == "epsilon" else contour_delta
-        return by_contour(parts, given, effort or Effort.of(rtol))
-
-
 def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, Anchor]:
     """OptComp by the contour integral, and the quadrature."""
-    goal = goal_for(target(parts, delta, _BITS))
+    goal = goal_for(slack(parts, delta, FLOAT_BITS))
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
     with np.errstate(all="ignore"):
@@ -100,7 +73,7 @@ def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, 
 
 def contour_delta(parts: Parts, epsilon: Exact, effort: Effort) -> tuple[Bound, Anchor]:
     """The optimal δ by the contour integral, and the quadrature."""
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         y = float_down(ball(epsilon)), float_up(ball(epsilon))
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
@@ -111,13 +84,13 @@ def contour_delta(parts: Parts, epsilon: Exact, effort: Effort) -> tuple[Bound, 
     return delta_bound(parts, epsilon, replace(up, lower=down.lower)), anchor
 
 
-def goal_for(t: arb) -> Target:
+def goal_for(t: arb) -> Goal:
     """log t and log(1 - t) between floats; refuses a t that may be negative."""
     if not t > 0:
-        raise NotAffordable("deciding whether any ε works at this δ", math.inf, math.inf, "move δ a little up or down")
-    with precision(_BITS):
+        raise mv18_1_5.undecided()
+    with precision(FLOAT_BITS):
         log_t, log_rest = t.log(), (-t).log1p() if t < 1 else arb.neg_inf()
-        return Target(
+        return Goal(
             (float_down(log_t), float_up(log_t)),
             (float_down(log_rest), float_up(log_rest)) if log_rest.is_finite() else (-math.inf, -math.inf),
         )
@@ -125,16 +98,16 @@ def goal_for(t: arb) -> Target:
 
 def epsilon_bound(parts: Parts, delta: Exact, found: Bracket) -> Bound:
     """A bracket for ε as a Bound, kept between zero and what basic composition proves."""
-    most = mv18_1_5.most("epsilon", parts, delta)
+    most = mv18_1_5.most(Target("epsilon", delta), parts)
     return bound("epsilon", delta, found, decimal_down(found.lower), min(decimal_up(found.upper), most), parts.count)
 
 
 def delta_bound(parts: Parts, epsilon: Exact, found: Bracket) -> Bound:
     """A bracket for the log of the excess as a Bound on δ."""
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         most = exponential(found.upper).min(mv18_1_5.distance(parts))
         lower, upper = told_down(with_leaks(parts, exponential(found.lower))), told_up(with_leaks(parts, most))
-    upper = min(upper, mv18_1_5.most("delta", parts, epsilon))
+    upper = min(upper, mv18_1_5.most(Target("delta", epsilon), parts))
     return bound("delta", epsilon, found, lower, upper, parts.count)
 
 

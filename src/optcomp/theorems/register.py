@@ -39,18 +39,25 @@ class Theorem:
     optimal: bool = False
     """Whether the value is the best possible, not only an upper bound."""
 
-    def require(self, *, parameters: Parameters, all_equal: bool) -> None:
-        """Refuse input that the theorem does not cover."""
+    def refusal(self, *, parameters: Parameters, all_equal: bool) -> HypothesisNotMet | None:
+        """Why the theorem does not cover such input, if it does not."""
         if parameters == "adaptive" and self.parameters == "fixed":
-            raise HypothesisNotMet(
+            return HypothesisNotMet(
                 self.id,
                 "it needs parameters fixed in advance, and these were chosen adaptively; "
                 "only a filter (or basic composition) is sound then",
             )
         if self.equal_parts and not all_equal:
-            raise HypothesisNotMet(
+            return HypothesisNotMet(
                 self.id, "it needs mechanisms with equal (ε, δ), and these differ; use 'kov' or 'strong' instead"
             )
+        return None
+
+    def require(self, *, parameters: Parameters, all_equal: bool) -> None:
+        """Refuse input that the theorem does not cover."""
+        refusal = self.refusal(parameters=parameters, all_equal=all_equal)
+        if refusal is not None:
+            raise refusal
 
 
 _RECORDS = (
@@ -288,6 +295,23 @@ _RECORDS = (
         ),
         hypotheses="Any mechanisms; each (ε_i, δ_i) may depend on all answers before. δ', δ'' and γ are fixed first.",
         source="Whitehouse, Ramdas, Rogers, Wu, Fully-Adaptive Composition in Differential Privacy, ICML 2023",
+        parameters="adaptive",
+    ),
+    Theorem(
+        id="BEST-FILTER",
+        name="sums or concentration, whichever still holds",
+        statement=(
+            "Let ρ-zCDP be (ε, δ')-DP. Running mechanisms while Σε_i ≤ ε or Σρ_i ≤ ρ is (ε, δ')-DP; where they are "
+            "(ε_i, δ_i)-DP or δ_i-approximate ρ_i-zCDP, while also Σδ_i ≤ δ'', it is (ε, δ'' + (1 − δ'')δ')-DP."
+        ),
+        hypotheses=(
+            "Any mechanisms; each ε_i, ρ_i and δ_i may depend on all answers before it. One without an ε_i closes the "
+            "first way for good."
+        ),
+        source=(
+            "optcomp, from RRUV16, FZ21 and WRRW23: what goes beyond ρ has a loss of at most ε for certain; the proof "
+            "is in docs/filters.md"
+        ),
         parameters="adaptive",
     ),
     Theorem(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from optcomp.instances.moments import BITS, mean_loss
+from optcomp.instances.moments import mean_loss
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import precision
+from optcomp.numerics.balls import SUM_BITS, precision
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.tail import split_delta, split_epsilon
@@ -15,7 +15,7 @@ ID, METHOD = "Smith25-1.1", "strong"
 
 
 def _drift(parts: Parts) -> arb:
-    with precision(BITS):
+    with precision(SUM_BITS):
         return mean_loss(parts)
 
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.instances.moments import BITS, at_most_one, squares, total_delta
+from optcomp.instances.moments import at_most_one, squares, total_delta
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, precision, told_up
+from optcomp.numerics.balls import SUM_BITS, ball, precision, told_up
 from optcomp.numerics.exact import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 
@@ -32,7 +32,7 @@ def tail_delta(drift: arb, spread: arb, epsilon: Exact) -> arb:
 
 def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: str) -> Bound:
     """ε at a total δ."""
-    with precision(BITS):
+    with precision(SUM_BITS):
         slip = Fraction(delta) - total_delta(parts)  # float minus Fraction would round
         if slip < 0 or (slip == 0 and parts.kinds):
             upper = math.inf
@@ -44,7 +44,7 @@ def split_epsilon(parts: Parts, delta: Exact, drift: arb, theorem: str, method: 
 
 def split_delta(parts: Parts, epsilon: Exact, drift: arb, theorem: str, method: str) -> Bound:
     """Total δ at ε."""
-    with precision(BITS):
+    with precision(SUM_BITS):
         slip = tail_delta(drift, squares(parts), epsilon) if parts.kinds else arb(0)
         upper = at_most_one(ball(total_delta(parts)) + slip)
     return upper_bound("delta", upper, epsilon, theorem=theorem, method=method, count=parts.count)

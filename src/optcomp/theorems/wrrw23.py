@@ -22,31 +22,23 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.exact import Exact
 
 ID = "WRRW23"
-_BITS = 192
 
 
 def square_cap(epsilon: Exact, delta: Exact) -> Fraction:
     r"""S*, rounded down: what \sum ε_i² may come to for (ε, δ')."""
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         eps, twice = ball(epsilon), -2 * ball(delta).log()
         root = 2 * eps / ((twice + 2 * eps).sqrt() + twice.sqrt())
         return Fraction(max(float_down(root * root), 0.0))
 
 
-def filter_epsilon(squares: Exact, delta: Exact) -> float:
-    """√(2 ln(1/δ') S) + S/2, rounded up."""
-    with precision(_BITS):
-        total = ball(squares)
-        return float_up((-2 * ball(delta).log() * total).sqrt() + total / 2)
-
-
 def odometer_epsilon(rho: Exact, gamma: Exact, delta: Exact) -> float:
     r"""What the loss exceeds at no moment but with probability δ', when \sum ρ_i is ρ now; rounded up."""
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         width = 2 * ball(rho) + ball(gamma)
         reach = (width / ball(gamma)).sqrt() / ball(delta)
         return float_up(ball(rho) + width.sqrt() * _height(reach))

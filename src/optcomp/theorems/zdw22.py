@@ -16,24 +16,24 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.instances.leaks import leak, target, with_leaks
+from optcomp.instances.leaks import leak, slack, with_leaks
 from optcomp.instances.mixture import Laws, Mixture
-from optcomp.numerics.balls import ball, float_down, float_up, precision, told_down, told_up
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision, told_down, told_up
 from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
-from optcomp.numerics.contour.plan import Plan, short
+from optcomp.numerics.contour.plan import Contour, short
 from optcomp.numerics.exact import Exact, decimal_down, decimal_up, float_above
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.roots import Side, side_of, told_root
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.mv18_1_5 import LEAK
 from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
+from optcomp.theorems.target import Quantity, Target
 
 ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
-_BITS = 96
 _USUAL = Effort()
-_NO_PLAN = Plan(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NO_PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
 """Width and work for a first look."""
 _TILTS = np.exp(np.linspace(-12, 14, 53))
@@ -41,7 +41,7 @@ _TILTS = np.exp(np.linspace(-12, 14, 53))
 
 def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound:
     """ε between floats, for any mechanisms but notions."""
-    t = target(mixture.leaky, delta, _BITS)
+    t = slack(mixture.leaky, delta, FLOAT_BITS)
     if t < 0:
         return bound("epsilon", mixture, delta, math.inf, math.inf, notes=(LEAK,))
     if t == 0:
@@ -59,7 +59,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         return replace(found, lower=max(found.lower, min(least, found.upper)))
 
     if alone(mixture):
-        ends = [_single_root(law, t) for law in mixture.mechanisms[0][0].laws]
+        ends = [_single_root(law, t) for law in mixture.losses[0][0].laws]
         most = min(max(high for _, high in ends), basic(mixture))
         return bound("epsilon", mixture, delta, max(low for low, _ in ends), most, method=ALONE)
     lower, upper, found = _worst(mixture, root)
@@ -70,17 +70,13 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
 
 def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound:
     """δ between floats, for any mechanisms but notions."""
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         ends = float_down(ball(epsilon)), float_up(ball(epsilon))
 
     if alone(mixture):
-        with precision(_BITS):
-            values = [
-                with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
-            ]
-            others = [
-                with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.mechanisms[0][0].laws
-            ]
+        with precision(FLOAT_BITS):
+            values = [with_leaks(mixture.leaky, law.excess(ends[0]).max(arb(0))) for law in mixture.losses[0][0].laws]
+            others = [with_leaks(mixture.leaky, law.excess(ends[1]).max(arb(0))) for law in mixture.losses[0][0].laws]
             low, high = max(map(told_down, others)), max(map(told_up, values))
         return bound("delta", mixture, epsilon, max(low, 0.0), min(high, 1.0), method=ALONE)
 
@@ -89,7 +85,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
         return excess_at(source, y, effort.rtol, effort.work)[0] if y < source.total else None
 
     low, high, found = _worst(mixture, excess, ends[0] == ends[1])
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         lower = told_down(with_leaks(mixture.leaky, exponential(low)))
         upper = told_up(with_leaks(mixture.leaky, exponential(high)))
         total = exact_basic(mixture)
@@ -98,13 +94,11 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
     return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
 
 
-def in_closed_form(mixture: Mixture, quantity: Quantity, given: Exact, closed: ClosedForms) -> Bound | None:
-    """What closed forms prove by themselves; none where whether any ε works is not decided by them."""
-    if quantity == "delta":
-        return bound("delta", mixture, given, *closed.delta(given), method=ALONE)
-    if not target(mixture.leaky, given, _BITS) > 0:
-        return None
-    return bound("epsilon", mixture, given, *closed.epsilon(given, 0.0, basic(mixture)), method=ALONE)
+def in_closed_form(mixture: Mixture, target: Target, closed: ClosedForms) -> Bound:
+    """What closed forms prove by themselves, where δ leaves room beside the leaks."""
+    given = target.given
+    ends = closed.delta(given) if target.quantity == "delta" else closed.epsilon(given, 0.0, basic(mixture))
+    return bound(target.quantity, mixture, given, *ends, method=ALONE)
 
 
 def _worst(
@@ -132,14 +126,14 @@ def _worst(
 
 def alone(mixture: Mixture) -> bool:
     """Whether there is one mechanism only, whose curve is known in closed form."""
-    return mixture.count - mixture.pairs.count == 1 and not mixture.pairs.kinds and len(mixture.mechanisms) == 1
+    return mixture.count - mixture.pairs.count == 1 and not mixture.pairs.kinds and len(mixture.losses) == 1
 
 
 def _single_root(law: Law, t: arb) -> tuple[float, float]:
     """The least y >= 0 with E(1 - e^{y-L})_+ <= t, between neighbouring floats (or further apart where undecided)."""
 
     def side(y: Exact) -> Side:
-        with precision(2 * _BITS):
+        with precision(2 * FLOAT_BITS):
             return side_of(law.excess_over(ball(y), t))
 
     return told_root(side)
@@ -155,7 +149,7 @@ def _end(laws: Laws, log_t: float) -> float:
     guess = Independent(laws, math.inf).log_mean_guess(_TILTS)
     places = (guess - log_t) / _TILTS
     c = float(short(_TILTS[[int(np.argmin(np.where(np.isfinite(places), places, math.inf)))]])[0])
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         value = sum((count * law.log_mean(c) for law, count in laws), arb(0))
         chernoff = float_up((value - arb(log_t)) / arb(c))
     return min(max(chernoff, 1e-300), _support(laws))

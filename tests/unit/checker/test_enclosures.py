@@ -17,7 +17,7 @@ from optcomp.checker.blocks import LENGTH, Blocks
 from optcomp.checker.closed import closed_form, distance
 from optcomp.checker.contour import Exhausted
 from optcomp.checker.instance import Coin, Instance, Range
-from optcomp.checker.line import Coins, Line
+from optcomp.checker.line import Line, WorkingCoins
 from optcomp.checker.units import lattice
 from tests.oracles.equal import Equal
 from tests.oracles.sums import Lattice, Subsets
@@ -49,7 +49,7 @@ def test_a_factor_on_the_cut_of_the_logarithm(c: float) -> None:
     """At θ = π/ε a factor is -1, and a ball around it is on both sides of the cut."""
     with working(BITS):
         sizes: list[Mechanism] = [(Fraction(1, 1000), 0, 7), (Fraction(2, 1000), 0, 4), (Fraction(3, 1000), 0, 1)]
-        line = Line(Coins(instance_of(sizes)), arb(c))
+        line = Line(WorkingCoins(instance_of(sizes)), arb(c))
         assert (line.phi(1000 * arb.pi()) - 1).abs_upper() < arb(1e-30)
 
 
@@ -147,7 +147,7 @@ def test_effort_is_limited() -> None:
 def test_bounds_over_ranges_hold(c: float) -> None:
     mechanisms: list[Mechanism] = [*different(6, 60, 0.05, 0.5), (0.3, 0.0, 40)]
     with working(96):
-        line = Line(Coins(instance_of(mechanisms)), arb(c))
+        line = Line(WorkingCoins(instance_of(mechanisms)), arb(c))
         rng, useful = np.random.default_rng(8), 0
         for theta, radius in zip(rng.uniform(1, 200, 60).tolist(), rng.uniform(0, 0.3, 60).tolist(), strict=True):
             bound = line.bound(arb(theta), arb(radius), 1e-3)
@@ -161,7 +161,7 @@ def test_bounds_over_ranges_hold(c: float) -> None:
 def test_blocks_agree_with_single_nodes() -> None:
     mechanisms: list[Mechanism] = [*different(9, 9, 0.05, 0.9), (0.3, 0.0, 2), (0.7, 0.0, 5)]
     with working(96):
-        line, step = Line(Coins(instance_of(mechanisms)), arb(0.4)), arb(0.03)
+        line, step = Line(WorkingCoins(instance_of(mechanisms)), arb(0.4)), arb(0.03)
         blocks = Blocks(line.factors, step)
         (values,) = blocks.values([1000], [0.0])
         assert isinstance(values, list)

@@ -23,7 +23,7 @@ from optcomp.cli.reading.format_names import Format
 from optcomp.cli.reading.formats import entries_of
 from optcomp.cli.reading.items import entry_of
 from optcomp.cli.reading.mechanism_syntax import KINDS, make, number, written
-from optcomp.guarantees import Mechanism, Notion
+from optcomp.guarantees import KnownLoss, RenyiBounded
 
 SAMPLED = oc.PoissonSubsampled(oc.Gaussian("1"), "0.01")
 
@@ -45,7 +45,7 @@ MEANT: dict[str, tuple[object, int]] = {
     "name-and-shame(delta=1e-9)": (oc.NameAndShame("1e-9"), 1),
     "subsampled(gaussian(sigma=1), rate=0.01)x1000": (SAMPLED, 1000),
     "poisson_subsampled(mechanism=laplace(10), rate=1e-3)": (oc.PoissonSubsampled(oc.Laplace("10"), "1e-3"), 1),
-    "sparse-vector(threshold_epsilon=.1, queries-epsilon=.2)": (oc.SparseVector("0.1", "0.2"), 1),
+    "sparse-vector(threshold_epsilon=.1, queries-epsilon=.2)": (oc.SparseVectorDP("0.1", "0.2"), 1),
     "zcdp(rho=.01)": (oc.ZCDP("0.01"), 1),
     "approx-zcdp(rho=.01, delta=1e-9)": (oc.ApproxZCDP("0.01", "1e-9"), 1),
     "tcdp(rho=.01, omega=20)": (oc.TCDP("0.01", "20"), 1),
@@ -142,7 +142,10 @@ def test_strange_names_get_the_whole_list() -> None:
 
 def test_every_mechanism_of_the_library_has_a_name() -> None:
     public = {value for name in oc.__all__ if inspect.isclass(value := getattr(oc, name))}
-    beyond = {value for value in public if issubclass(value, Mechanism | Notion)} | {oc.NameAndShame, oc.SparseVector}
+    beyond = {value for value in public if issubclass(value, KnownLoss | RenyiBounded)} | {
+        oc.NameAndShame,
+        oc.SparseVectorDP,
+    }
     assert {kind.make for kind in KINDS} == beyond
 
 

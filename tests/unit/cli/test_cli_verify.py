@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+import optcomp as oc
 from optcomp.cli.main import app
 from tests.oracles.truth import Mechanism
 from tests.unit.checker.certificates import Document, by_digest, claim
@@ -32,13 +33,13 @@ def lines(result: Result) -> list[str]:
 def test_proved(tmp_path: Path) -> None:
     result = verify(tmp_path, TRUE)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert lines(result)[0] == "proved: 1.2 ≤ ε ≤ 1.3 at δ = 1e-06, 5 mechanisms"
+    assert lines(result)[0] == "proved: 1.2 ≤ ε ≤ 1.3 at δ = 1e-6, 5 mechanisms"
 
 
 def test_rejected(tmp_path: Path) -> None:
     result = verify(tmp_path, FALSE)
     assert (result.exit_code, result.stderr) == (1, "")
-    assert lines(result)[0] == "rejected: 1.2 ≤ ε ≤ 1.25 at δ = 1e-06, 5 mechanisms"
+    assert lines(result)[0] == "rejected: 1.2 ≤ ε ≤ 1.25 at δ = 1e-6, 5 mechanisms"
     assert lines(result)[1] == "upper: the optimal ε is proved to be larger"
 
 
@@ -46,6 +47,12 @@ def test_infinite(tmp_path: Path) -> None:
     result = verify(tmp_path, claim(COINS, "epsilon", 0, None, None))
     assert result.exit_code == 0
     assert "∞ ≤ ε ≤ ∞" in result.stdout
+
+
+def test_ends_are_rounded_away_from_each_other(tmp_path: Path) -> None:
+    bound = oc.compose({oc.PureDP(1.2069710237367983): 1000}, epsilon=1.4987, bits=64)
+    result = verify(tmp_path, bound.certificate())
+    assert lines(result)[0] == "proved: 0.9999999999999999 ≤ δ ≤ 1.0 at ε = 1.4987, 1,000 mechanisms"
 
 
 def test_json(tmp_path: Path) -> None:

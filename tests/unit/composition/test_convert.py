@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +12,8 @@ from flint import acb, arb
 
 import optcomp as oc
 from optcomp.composition.conversion import path
-from optcomp.guarantees.mechanism import Mechanism
-from optcomp.theorems.conversions import STEPS
+from optcomp.guarantees.known_loss import KnownLoss
+from optcomp.theorems.conversions import STEPS, Conversion
 from tests.oracles.losses import (
     Hockey,
     Moment,
@@ -58,7 +58,7 @@ SOURCES: list[tuple[Any, Truth]] = [
     (oc.ZCDP(0.125), ([gaussian_moment(0.5)], gaussian_hockey(0.5))),
     (oc.TCDP(0.125, 7), ([gaussian_moment(0.5)], gaussian_hockey(0.5))),
     (oc.Exponential(0.8), ([response_moment(0.4, 2)], atoms_hockey(lambda: response_atoms(0.4)))),
-    (oc.SparseVector(0.3, 0.5), ([response_moment(Fraction(0.3) + Fraction(0.5), 2)], None)),
+    (oc.SparseVectorDP(0.3, 0.5), ([response_moment(Fraction(0.3) + Fraction(0.5), 2)], None)),
     (oc.NameAndShame(0.01), ([], None)),
     (
         oc.PoissonSubsampled(oc.Gaussian(1), 0.2),
@@ -107,7 +107,7 @@ def test_no_step_promises_more(source: Any, truth: Truth) -> None:
 @pytest.mark.parametrize(("source", "truth"), SOURCES, ids=NAMES)
 def test_curves_of_losses_are_tight(source: Any, truth: Truth) -> None:
     """The step from a mechanism to its Rényi curve loses nothing but rounding."""
-    if not isinstance(source, Mechanism):
+    if not isinstance(source, KnownLoss):
         return
     curve = oc.convert(source, oc.RenyiDP)
     with working(160):
@@ -130,11 +130,80 @@ def test_at_a_given_delta(source: Any, truth: Truth) -> None:
                 assert not hockey(real(found.epsilon)) > real(delta)
 
 
+def chains(kind: type, target: type, seen: tuple[type, ...] = ()) -> Iterator[tuple[Conversion, ...]]:
+    """Every chain of steps that takes no notion twice."""
+    if kind is target:
+        yield ()
+        return
+    for step in STEPS:
+        if issubclass(kind, step.source) and step.target not in (*seen, kind):
+            for rest in chains(step.target, target, (*seen, kind)):
+                yield (step, *rest)
+
+
+def along(chain: tuple[Conversion, ...], value: Any) -> Any:
+    for step in chain:
+        value = step.step(value)
+    return value
+
+
+def amounts(value: Any) -> list[Fraction]:
+    """What a notion promises as numbers of which smaller ones are better; curves at many orders."""
+    if isinstance(value, oc.RenyiDP):
+        curve = value.curve
+        assert curve is not None
+        return [Fraction(min(curve(order), 1e300)) for order in (*ORDERS, 1e6, 1e15, 1e16)]
+    if isinstance(value, oc.TCDP):
+        return [Fraction(value.rho), -Fraction(value.omega)]
+    names = [name for name in ("epsilon", "delta", "rho", "mu") if hasattr(value, name)]
+    return [Fraction(getattr(value, name)) for name in names]
+
+
+SIZES = (Fraction(1, 100), Fraction(1, 2), Fraction(3), Fraction(40))
+GRID: list[Any] = [
+    *(source for source, _ in SOURCES),
+    *(
+        make(size)
+        for size in SIZES
+        for make in (oc.PureDP, oc.Exponential, oc.GaussianDP, oc.ZCDP, oc.RandomizedResponse)
+    ),
+    *(make(1 / size) for size in SIZES for make in (oc.Laplace, oc.Gaussian)),
+    *(oc.RandomizedResponse(size, answers) for size in SIZES for answers in (2, 7)),
+    *(oc.SparseVectorDP(size, size) for size in SIZES),
+]
+TARGETS = (oc.PureDP, oc.ApproxDP, oc.GaussianDP, oc.ZCDP, oc.TCDP, oc.ApproxZCDP, oc.RenyiDP)
+
+
+def test_no_chain_is_tighter_than_the_shortest() -> None:
+    """Rationals are compared exactly, curves up to the last places of a float."""
+    several = set()
+    for source in GRID:
+        for target in TARGETS:
+            ways = list(chains(type(source), target))
+            if len(ways) < 2:
+                continue
+            several.add((type(source), target))
+            shortest = path(type(source), target)
+            assert len(shortest) == min(map(len, ways))
+            best = amounts(along(shortest, source))
+            slack = 1 + Fraction(1, 2**50) if target is oc.RenyiDP else 1
+            for way in ways:
+                assert all(one <= other * slack for one, other in zip(best, amounts(along(way, source)), strict=True))
+    assert (oc.Exponential, oc.ZCDP) in several
+    assert {kind for kind, target in several if target is oc.RenyiDP} >= {oc.Laplace, oc.Gaussian, oc.ZCDP}
+
+
+def test_a_detour_that_gives_less() -> None:
+    """The comparison is not idle: by way of its ε the exponential mechanism costs four times as much."""
+    detour = next(way for way in chains(oc.Exponential, oc.ZCDP) if len(way) == 2)
+    assert along(detour, oc.Exponential(2)).rho == 4 * oc.convert(oc.Exponential(2), oc.ZCDP).rho
+
+
 def test_chains() -> None:
     assert oc.convert(oc.Laplace(2), oc.TCDP).rho == Fraction(1, 8)
     assert oc.convert(oc.Gaussian(2), oc.ApproxZCDP) == oc.ApproxZCDP("0.125", 0)
     assert oc.convert(oc.Exponential(2), oc.ZCDP) == oc.ZCDP("0.5")  # not by way of its ε, which gives 2
-    assert oc.convert(oc.SparseVector("0.1", "0.2"), oc.ApproxDP) == oc.ApproxDP("0.3", 0)
+    assert oc.convert(oc.SparseVectorDP("0.1", "0.2"), oc.ApproxDP) == oc.ApproxDP("0.3", 0)
     assert oc.convert(oc.NameAndShame(0.25), oc.ApproxDP) == oc.ApproxDP(0, 0.25)
     assert [step.theorem for step in path(oc.Laplace, oc.ZCDP)] == ["KOV15-3.3", "BS16"]
     same = oc.ZCDP(1)

@@ -7,12 +7,13 @@ import time
 import pytest
 
 import optcomp as oc
-from optcomp.composition import mixed
+from optcomp.composition import mixtures
 from optcomp.composition.reading import Item, read_any
 from optcomp.composition.widths import BY_RENYI, DEFAULT_WIDTH, WIDE, is_narrow, with_width_note
 from optcomp.instances.mixture import Mixture
-from optcomp.theorems.bound import Bound, Quantity
+from optcomp.theorems.bound import Bound
 from optcomp.theorems.opt import CAPPED, Effort
+from optcomp.theorems.target import Quantity, Target
 
 
 def wide_note(bound: Bound) -> str:
@@ -55,7 +56,17 @@ def test_a_cap_is_spoken_of_only_where_it_cost_something() -> None:
     assert with_width_note(made(1.0, 1.0 + 1e-12, notes=(CAPPED,))).notes == ()
     noted = with_width_note(made(1.0, 2.0, notes=(CAPPED,)))
     assert len(noted.notes) == 1
-    assert "rtol= asks for more work" in wide_note(noted)
+    assert wide_note(noted) == (
+        "relative width 0.5, more than the usual 1e-9, because the work was capped; a smaller rtol= allows more work"
+    )
+
+
+def test_where_more_work_would_not_help_none_is_advised() -> None:
+    noted = wide_note(with_width_note(made(1.0, 1.0 + 4e-6)))
+    assert noted.startswith("relative width 4e-6, more than the usual 1e-9, because of round-off")
+    assert "rtol" not in noted
+    endless = wide_note(with_width_note(made(1.0, float("inf"))))
+    assert endless.startswith("relative width infinite, more than the usual 1e-9")
 
 
 def test_a_notion_says_why_it_is_wide() -> None:
@@ -119,10 +130,10 @@ def test_falling_back_to_renyi_is_said() -> None:
     """With next to no work allowed the sum of losses is wider than what Rényi divergences prove."""
     mixture = read_any({oc.PoissonSubsampled(oc.Gaussian(2), 0.01): 1000})
     assert isinstance(mixture, Mixture)
-    bound = mixed.best(mixture, "delta", 1.0, Effort(1e-9, 1e3))
+    bound = mixtures.best(mixture, Target("delta", 1.0), Effort(1e-9, 1e3))
     assert bound.theorem == "CKS20"
     assert BY_RENYI in bound.notes
-    assert "the work cap" in wide_note(with_width_note(bound))
+    assert "the work was capped" in wide_note(with_width_note(bound))
     narrow = oc.compose({oc.PoissonSubsampled(oc.Gaussian(2), 0.01): 1000}, epsilon=1.0)
     assert bound.lower <= narrow.lower <= narrow.upper <= bound.upper
 

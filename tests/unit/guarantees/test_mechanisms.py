@@ -75,7 +75,7 @@ def test_discrete_laplace_loss(scale: Rational, shift: int) -> None:
 
 def test_sparse_vector_is_the_sum_of_its_parts() -> None:
     """However many questions: ε_threshold + ε_queries."""
-    mechanism = oc.SparseVector("0.1", "0.2")
+    mechanism = oc.SparseVectorDP("0.1", "0.2")
     assert (mechanism.epsilon, mechanism.delta) == (Fraction(3, 10), 0)
     assert oc.compose([mechanism] * 4, delta=1e-3) == oc.compose(["0.3"] * 4, delta=1e-3)
 

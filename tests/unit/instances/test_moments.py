@@ -11,7 +11,7 @@ from flint import arb
 
 from optcomp import compose
 from optcomp.composition.reading import read_parts
-from optcomp.instances.leaks import leak, target
+from optcomp.instances.leaks import leak, slack
 from optcomp.instances.moments import total_delta, total_epsilon, within
 from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, float_up, precision
@@ -65,7 +65,7 @@ def test_what_leaks_leave_of_delta(n: int) -> None:
             delta = Fraction(str(exact.mid().str(120, radius=False)))
             t = 1 - (1 - ball(delta)) / kept
         with precision(128):
-            found, leaked = target(parts, delta, 96), leak(parts)
+            found, leaked = slack(parts, delta, 96), leak(parts)
         with precision(400):
             assert found.contains(t)
             assert leaked.contains(1 - kept)

@@ -137,7 +137,7 @@ def test_width() -> None:
     assert bound(1.0, 2.0).width == 0.5
     assert bound(1.0, math.inf).width == math.inf
     assert bound(1.0, math.inf).decimal(3) == ("1.0", "inf")
-    assert str(bound(1.0, 2.0)) == "ε in [1.0, 2.0] at δ = 0.1 (X, x; 1 mechanisms)"
+    assert str(bound(1.0, 2.0)) == "ε in [1.0, 2.0] at δ = 0.1 (X, x; 1 mechanism)"
 
 
 def test_sides_that_contradict_each_other_are_no_bound() -> None:

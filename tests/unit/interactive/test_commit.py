@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from fractions import Fraction
 
 import pyarrow
 import pytest
 
-from optcomp import BudgetExceeded, InvalidInput, compose
+from optcomp import BudgetExceeded, CannotBeShared, InvalidInput, compose
 from optcomp.interactive import Answer, Session, SumFilter
 from optcomp.statistics import Count, Integers, Mean, Median, Question, Sum, Table
 
@@ -29,6 +30,10 @@ def test_priced_by_optimal_composition() -> None:
     assert session.budget.spent.delta == Fraction("1e-6")
     (entry,) = session.transcript
     assert entry.what == "plan: 100 questions at once"
+    alone = session.commit(counts(1, "0.05"))
+    assert session.transcript[1].what == "plan: 1 question at once"
+    with pytest.raises(CannotBeShared, match=r"^a committed plan of 1 question cannot"):
+        copy.copy(alone)
 
 
 def test_it_may_cost_less_than_its_parts() -> None:

@@ -120,7 +120,7 @@ class TestSum:
             (oc.DiscreteLaplace(10), "0.1"),
             (oc.RandomizedResponse("0.1"), "0.1"),
             (oc.Exponential("0.1"), "0.1"),
-            (oc.SparseVector("0.1", "0.2"), "0.3"),
+            (oc.SparseVectorDP("0.1", "0.2"), "0.3"),
             (0, "0"),
         ]:
             assert SumFilter(1).price(request).epsilon == Fraction(eps)
@@ -140,7 +140,7 @@ class TestConcentrated:
             (oc.GaussianDP("0.2"), "0.02"),
             (oc.ZCDP("0.02"), "0.02"),
             (oc.Exponential("0.4"), "0.02"),
-            (oc.SparseVector("0.1", "0.1"), "0.02"),
+            (oc.SparseVectorDP("0.1", "0.1"), "0.02"),
             (oc.PureDP("1e-90"), "0.5e-180"),
             (oc.Gaussian(10**6), "0.5e-12"),
         ]:
@@ -525,7 +525,7 @@ REQUESTS = st.one_of(
     st.fractions(0, Fraction(1, 2), max_denominator=1000),
     st.floats(1e-6, 0.5),
     st.sampled_from(
-        [oc.Laplace(30), oc.Exponential("0.05"), oc.RandomizedResponse("0.02"), oc.SparseVector("0.1", "0.01")]
+        [oc.Laplace(30), oc.Exponential("0.05"), oc.RandomizedResponse("0.02"), oc.SparseVectorDP("0.1", "0.01")]
     ),
     st.tuples(st.sampled_from(["0.01", 0.1]), st.sampled_from([0, "1e-8", "5e-8", 1e-7, "1e-5"])),
     st.sampled_from([oc.Gaussian(30), oc.ZCDP("0.001"), oc.DiscreteGaussian(20), oc.NameAndShame("1e-8")]),

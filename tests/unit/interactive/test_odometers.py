@@ -14,7 +14,7 @@ import optcomp as oc
 from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput
 from optcomp.interactive.filters import AdaptiveFilter, Cost
 from optcomp.interactive.odometers import Odometer
-from optcomp.theorems.wrrw23 import filter_epsilon
+from tests.oracles.filtered import filter_epsilon
 
 
 def recorded(odometer: Odometer, request: Any, times: int) -> Odometer:

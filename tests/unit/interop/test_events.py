@@ -360,7 +360,7 @@ REFUSED: list[tuple[Any, str]] = [
     (oc.ApproxZCDP(0.1, 1e-9), "ApproxZCDP: dp-accounting has no event for it: ZCDpEvent has no δ"),
     (oc.GaussianDP(0.5), "GaussianDP: .*: write it as Gaussian noise"),
     (oc.NameAndShame(1e-9), "NameAndShame: .*: write it as ApproxDP"),
-    (oc.SparseVector(0.1, 0.1), "SparseVector: .*: write it as PureDP"),
+    (oc.SparseVectorDP(0.1, 0.1), "SparseVectorDP: .*: write it as PureDP"),
 ]
 
 

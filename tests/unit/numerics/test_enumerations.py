@@ -12,9 +12,10 @@ from flint import arb
 
 from optcomp.numerics.ball_halves import BallHalves
 from optcomp.numerics.float_halves import FloatHalves
-from optcomp.numerics.halves import Coin, log_atoms, pairs_cost, split
+from optcomp.numerics.halves import log_atoms, pairs_cost, split
 from optcomp.numerics.knapsack import Knapsack
 from optcomp.numerics.lines import Enumeration, enumerated_excess
+from optcomp.numerics.tally import Pair
 from tests.oracles.sums import Lattice
 from tests.oracles.truth import rational_ends, real, working
 
@@ -22,7 +23,7 @@ UNIT = 0.1
 STEPS = [(1, 3), (2, 1), (5, 2), (7, 12)]
 RANDOM = [float(x) for x in np.random.default_rng(11).uniform(0.01, 2, 9)]
 TIES = [0.1 * (1 + 2.0**-52 * i) for i in range(5)] + [0.2, 0.3, 0.4, 0.1 + 0.2]
-FAMILIES: dict[str, list[Coin]] = {
+FAMILIES: dict[str, list[Pair]] = {
     "random": [(x, 1) for x in RANDOM],
     "near ties": [(x, 1) for x in TIES],
     "repeated": [(RANDOM[0], 40), (RANDOM[1], 7), (Fraction(1, 3), 1)],
@@ -31,7 +32,7 @@ FAMILIES: dict[str, list[Coin]] = {
 Atoms = list[tuple[Fraction, arb]]
 
 
-def atoms_of(coins: list[Coin]) -> Atoms:
+def atoms_of(coins: list[Pair]) -> Atoms:
     """All sums with their probabilities, by the definition of a coin."""
     atoms: Atoms = []
     for lows in product(*(range(m + 1) for _, m in coins)):

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -110,6 +111,11 @@ CORNERS = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
 def holds(finder: ModuleType, corner: tuple[int, int], t: float, blur: float, blur_of_t: float) -> bool:
     """Whether the root found from blurred sums for a blurred t is right, and each side proved anywhere near it."""
     goal, atoms = arb(t, t * blur_of_t), Blurred(BallHalves(COINS, 160), blur, corner)
+    return proves(finder, atoms, goal, 400 * (blur + blur_of_t + 1e-40))
+
+
+def proves(finder: ModuleType, atoms: Enumeration, goal: arb, width: float) -> bool:
+    """Whether the root is right and as narrow as it should be, and each side proved anywhere near it."""
     found = finder.enumerated_root(atoms, goal, 1.0, TOP)
     with working(300):
         (lower, upper), ends = rational_ends(found), rational_ends(goal)
@@ -117,7 +123,7 @@ def holds(finder: ModuleType, corner: tuple[int, int], t: float, blur: float, bl
         gap = float(upper - lower)
         near = [(arb(float(lower) + gap * (step / 16 - 0.5))) for step in range(32)]
         sides = [(Fraction(float(place)), climb.side(place)) for place in near]
-    wide = gap > 400 * (blur + blur_of_t + 1e-40) * float(upper)
+    wide = gap > width * float(upper)
     right = all(TRUTH.at_least(place, ends[1]) for place, side in sides if side is Side.RIGHT)
     left = all(TRUTH.at_most(place, ends[0]) for place, side in sides if side is Side.LEFT)
     return not wide and right and left and TRUTH.at_least(lower, ends[1]) and TRUTH.at_most(upper, ends[0])
@@ -132,6 +138,58 @@ def test_blurred_sums_widen_the_answer_and_never_falsify_it(
     assert holds(lines, corner, t, blur, blur_of_t)
 
 
+def listed_atoms() -> list[tuple[arb, arb]]:
+    """Every value of the loss with its probability."""
+    sizes = [x for x, copies in COINS for _ in range(copies)]
+    signs = list(product((1, -1), repeat=len(sizes)))
+    with working(300):
+        chances = [[1 / (1 + (-sign * arb(x)).exp()) for sign, x in zip(each, sizes, strict=True)] for each in signs]
+        values = [sum((sign * arb(x) for sign, x in zip(each, sizes, strict=True)), arb(0)) for each in signs]
+        return [(value, math.prod(chance, start=arb(1))) for value, chance in zip(values, chances, strict=True)]
+
+
+ATOMS = listed_atoms()
+
+
+class Misplaced:
+    """An enumeration that knows its places roughly: all atoms within the slack stand on the wrong side."""
+
+    bits, dropped = 160, arb(0)
+
+    def __init__(self, slack: arb, direction: int) -> None:
+        self.slack, self._edge = slack, direction * slack.upper() * arb("0.999")
+
+    def lines(self, z: arb) -> tuple[arb, arb]:
+        held = [(value, chance) for value, chance in ATOMS if value > z + self._edge]
+        above = sum((chance for _, chance in held), arb(0))
+        return above, sum((chance * (-value).exp() for value, chance in held), arb(0))
+
+
+PLACES = [0.5, 0.11, *[float(ATOMS[0][1]) * gap for gap in (0.002, 0.008, 0.02)]]
+"""Values of t: for the last ones no value but the largest is above the root, and that by less than the slack."""
+
+
+def stands(finder: ModuleType, direction: int, t: float) -> bool:
+    """Whether the root holds though atoms stand on the wrong side, also where the slack is known roughly."""
+    several = [Misplaced(slack, direction) for slack in (arb(0.01), arb(0.01, 0.006))]
+    return all(proves(finder, atoms, arb(t), 2.0) and covers(finder, atoms) for atoms in several)
+
+
+def covers(finder: ModuleType, atoms: Misplaced) -> bool:
+    """Whether the upper bound is above the excess, all over and where an atom is just about on the wrong side."""
+    worst = [(value + arb("1.99") * atoms.slack.upper()).mid() for value, _ in ATOMS]
+    places = [arb(step) / 64 for step in range(170)] + worst
+    truth = [sum((p * (1 - (y - value).exp()) for value, p in ATOMS if value > y), arb(0)) for y in places]
+    with working(300):
+        return not any(finder._upper(atoms, y) < true for y, true in zip(places, truth, strict=True))
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+@pytest.mark.parametrize("t", PLACES)
+def test_atoms_on_the_wrong_side_never_falsify_the_answer(direction: int, t: float) -> None:
+    assert stands(lines, direction, t)
+
+
 _ABOVE, _BELOW = "if _height(self._atoms.lines(y), y) >= self._t:", "if _upper(self._atoms, y) <= self._t else"
 MUTATIONS = [
     ("lines", _ABOVE, "if _height(self._atoms.lines(y), y) >= self._t.lower():"),
@@ -142,6 +200,11 @@ MUTATIONS = [
     ("lines", "+ atoms.dropped).upper()", "+ atoms.dropped).lower()"),
     ("lines", "+ atoms.dropped).upper()", "+ atoms.dropped).mid()"),
     ("lines", "arb(0), top.upper(), climb", "arb(0), (top / 2).upper(), climb"),
+    ("lines", "(y - atoms.slack).lower()", "(y + atoms.slack).lower()"),
+    ("lines", "(y - atoms.slack).lower()", "(y - atoms.slack).upper()"),
+    ("lines", "(y - atoms.slack).lower()", "y.lower()"),
+    ("lines", "+ atoms.slack.expm1() *", "- atoms.slack.expm1() *"),
+    ("lines", " + atoms.slack.expm1() * line[0]", ""),
 ]  # fmt: skip
 """Each turns one direction of rounding round."""
 
@@ -167,7 +230,7 @@ def survives(finder: ModuleType) -> bool:
             for corner in CORNERS
             for t in (0.11, 0.01, 0.3)
             for blurs in ((1e-4, 0.0), (0.0, 1e-4))
-        )
+        ) and all(stands(finder, direction, t) for direction in (-1, 1) for t in PLACES)
     except ArithmeticError:
         return False
 
@@ -217,6 +280,36 @@ def test_every_sign_turned_round_is_noticed(before: str, after: str) -> None:
     assert not decided(mutated("roots", before, after))
 
 
+TOLD = [
+    ("high = math.nextafter(high, math.inf)", "pass"),
+    ("high = math.nextafter(high, math.inf)", "high = math.nextafter(high, 0.0)"),
+    ("low = math.nextafter(low, 0.0)", "pass"),
+    ("low = math.nextafter(low, 0.0)", "low = math.nextafter(low, math.inf)"),
+]
+
+
+def told(finder: ModuleType) -> bool:
+    """Whether the ends hold as floats and as decimals, for roots between a float and its own decimal."""
+    return all(
+        _told(finder, (Fraction(value) + Fraction(repr(value))) / 2) for value in (0.1, 0.3, 0.7, 1.1, 2.9, 1e-5)
+    )
+
+
+def _told(finder: ModuleType, root: Fraction) -> bool:
+    low, high = finder.told_root(lambda place: finder.Side.RIGHT if Fraction(place) <= root else finder.Side.LEFT)
+    decimals = Fraction(repr(low)) <= root <= Fraction(repr(high))
+    return bool(decimals and low <= root <= high and high - low <= 2 * math.ulp(high))
+
+
+def test_ends_are_told_truly() -> None:
+    assert told(roots)
+
+
+@pytest.mark.parametrize(("before", "after"), TOLD)
+def test_every_step_to_a_true_decimal_is_noticed(before: str, after: str) -> None:
+    assert not told(mutated("roots", before, after))
+
+
 MARGINS = [
     ("return lambda sides: target.log_t[0] - sides.most", "return lambda sides: target.log_t[1] - sides.most"),
     ("return lambda sides: target.log_t[0] - sides.most", "return lambda sides: target.log_t[0] - sides.least"),
@@ -243,7 +336,7 @@ def contour_holds(finder: ModuleType) -> bool:
 
 def _contour_holds(finder: ModuleType, source: CoinSource, truth: Truth, t: float, blur: float, rtol: float) -> bool:
     low, high = t * (1 - blur), t * (1 + blur)
-    goal = finder.Target((math.log(low), math.log(high)), (math.log1p(-high), math.log1p(-low)))
+    goal = finder.Goal((math.log(low), math.log(high)), (math.log1p(-high), math.log1p(-low)))
     found, made = finder.excess_root(source, goal, rtol, 1e6)
     gap = found.upper - found.lower
     places = np.linspace(max(found.lower - gap, 1e-9), found.upper + gap, 99).tolist()

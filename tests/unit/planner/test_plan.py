@@ -97,7 +97,7 @@ def test_gain_over_sums_of_rho(count: int, eps: str) -> None:
     assert 1.03 < plan.gain_over_rho < 1.11
     assert plan.gain is not None
     assert f"and {plan.gain_over_rho:.2f} times smaller than with the same noise and sums of ρ" in plan.verdict()
-    assert plan.verdict().endswith("optimal composition adds the smaller of the two.")
+    assert plan.verdict().endswith("the second factor is what optimal composition adds.")
 
 
 def test_verdicts_where_there_is_no_split_by_sums_of_epsilon() -> None:

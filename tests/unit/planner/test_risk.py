@@ -41,9 +41,7 @@ def losses(plan: Plan) -> Losses:
 def said(plan: Plan) -> tuple[float, float]:
     """The belief and the probability in the sentence of the report."""
     sentence = dict(words(plan))["risk"]
-    pattern = (
-        r"(more than|at most) ([0-9.]+) % sure of the truth after the release( with a probability of at most (.+))?$"
-    )
+    pattern = r" The .*release makes them (more than|at most) ([0-9.]+) % sure of the truth( is at most (.+))?\.$"
     found = re.search(pattern, sentence)
     assert found is not None, sentence
     assert (found[1] == "at most") == (found[3] is None)
@@ -145,4 +143,4 @@ def _amplified(law: Losses, share: float) -> tuple[Any, Any]:
 
 def test_a_risk_without_bound_is_said_in_words() -> None:
     plan = make_plan(read(put(small(), "budget.epsilon", 30)))
-    assert dict(words(plan))["risk"].endswith("may be practically certain of the truth after the release")
+    assert dict(words(plan))["risk"].endswith("The release may make them practically certain of the truth.")

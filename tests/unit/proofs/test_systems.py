@@ -12,10 +12,10 @@ from hypothesis import given
 
 from optcomp import InvalidInput
 from optcomp.proofs.systems import (
+    AnswerTable,
     History,
     Pair,
     System,
-    Table,
     above_threshold,
     drifting_pair,
     from_flow,
@@ -79,7 +79,7 @@ def test_other_bad_input_is_refused_with_the_reason() -> None:
 
 
 def test_a_table_may_list_histories_in_any_order_and_integers_as_probabilities() -> None:
-    table: Table = {(("x", 1),): {"x": {0: 1}}, (): {"x": {0: HALF, 1: HALF}}}
+    table: AnswerTable = {(("x", 1),): {"x": {0: 1}}, (): {"x": {0: HALF, 1: HALF}}}
     system = System(table)
     assert list(system.table) == [(), (("x", 1),)]
     assert system.exact

@@ -177,6 +177,8 @@ def test_results() -> None:
     ]
     plan = planned("pure")
     reader = checked(page(facts(plan), growth(plan), release(results)))
+    assert "Intervals leave out impossible values but always contain the published number." in reader.text
+    assert "how much the total would fall if this statistic cost a little less" in reader.text
     assert "Released on now by optcomp 0; plan abc" in reader.text
     assert "suggestions" not in reader.text
     assert "1,234,567" in reader.text
@@ -221,8 +223,8 @@ def test_words() -> None:
     )
     sample = dict(words(planned("sample")))
     assert sample["sample"] == (
-        "1000 rows drawn at random from 100000 people: ε = 5.1523, δ = 0.0001 may be spent on the sample; that is "
-        "ε = 1, δ = 1e-6 for all 100000 people (BBG18), as long as nobody knows who was drawn"
+        "1,000 rows drawn at random from 100,000 people: ε = 5.1523, δ = 0.0001 may be spent on the sample; that is "
+        "ε = 1, δ = 1e-6 for all 100,000 people (BBG18), as long as nobody knows who was drawn"
     )
     assert sample["protects"] == "one person, who has one row: what the rows say"
     assert dict(words(planned("example")))["protects"] == (
@@ -334,13 +336,14 @@ def test_the_shipped_plan_calls_rows_rows() -> None:
 
 def test_the_lower_side_is_about_stand_ins() -> None:
     """It is said of what; and nothing is said where the noise that is drawn counts by its own loss."""
-    upper = "; the upper side holds for the noise that is drawn"
-    laplace = "Laplace noise and choices count as the worst mechanism of their ε"
-    gaussian = "Gaussian noise counts as continuous noise of a slightly smaller σ"
-    assert dict(words(planned("pure")))["lower side"] == f"proved for stand-ins: {laplace}{upper}"
-    assert dict(words(planned("example")))["lower side"] == f"proved for stand-ins: {laplace}, {gaussian}{upper}"
-    assert facts(planned("example"))["notes"] == [f"lower side: proved for stand-ins: {laplace}, {gaussian}{upper}"]
-    assert facts(planned("rho"))["notes"] == ["lower side: none is proved for a sum of ρ"]
+    start = "The lower side is not about the noise that is drawn. It is proved with"
+    laplace = "Laplace noise and exponential choices replaced by the worst mechanism of the same ε"
+    both = f"{laplace}, and Gaussian noise by continuous noise of slightly smaller σ"
+    end = ". The upper side holds for the noise that is drawn."
+    assert dict(words(planned("pure")))["lower side"] == f"{start} {laplace}{end}"
+    assert dict(words(planned("example")))["lower side"] == f"{start} {both}{end}"
+    assert facts(planned("example"))["notes"] == [f"{start} {both}{end}"]
+    assert facts(planned("rho"))["notes"] == ["No lower side is proved for a sum of ρ."]
     assert facts(planned("rho"))["lower"] is None
     own = small(budget={"epsilon": 3, "delta": "1e-6"}, statistics={"n": {"count": None, "mechanism": "gaussian"}})
     assert facts(make_plan(read(own)))["notes"] == []
@@ -351,7 +354,7 @@ def test_the_lower_side_is_about_stand_ins() -> None:
         statistics={"ages": {"histogram": "age", "mechanism": "gaussian"}},
     )
     assert facts(make_plan(read(vector)))["notes"] == [
-        f"lower side: proved for stand-ins: Gaussian noise of small σ counts by its ρ{upper}"
+        f"{start} Gaussian noise of small σ replaced by Gaussian noise of the same ρ{end}"
     ]
 
 
@@ -363,7 +366,7 @@ def test_notes_say_what_an_error_rests_on() -> None:
         "d": {"cdf": "age", "bins": 3},
         "e": {"count": None, "where": "age > 3"},
         "f": {"mean": "income", "where": "age > 3", "rows": 500},
-        "g": {"variance": "income"},
+        "g": {"variance": "income", "spread": [5, 20]},
     }
     columns = {"age": {"integers": [0, 99]}, "income": {"reals": [0, 100], "present": "0.9", "centre": 50}}
     plan = make_plan(read(small(columns=columns, statistics=conditions)))
@@ -373,12 +376,12 @@ def test_notes_say_what_an_error_rests_on() -> None:
     as_often = "cells of income are missing as often where the condition holds (else tell `present`)"
     assert [entry["note"] for entry in entries] == [
         f"± for 1,000 rows with a value, wherever their mean lies, if {all_rows} and {full}",
-        "± for 250 rows with a value",
+        "± for 250 rows with a value, for a mean anywhere from 40 to 60",
         f"± for 1,000 rows with a value, if {full} and {even}",
         f"± for 1,000 rows with a value, if {full} and {even}",
         "relative to all rows: tell how many satisfy the condition by `rows`",
         f"± for 450 rows with a value, wherever their mean lies, if {as_often}",
-        "± for 900 rows with a value",
+        "± for 900 rows with a value, for a mean of 50, with a standard deviation anywhere from 5 to 20",
     ]
     assumed = [[all_rows, full], [], [full, even], [full, even], [], [as_often], []]
     assert [entry["assumes"] for entry in entries] == assumed
@@ -420,7 +423,7 @@ def test_cautions() -> None:
     careful = small(budget={"epsilon": 20, "delta": "0.01"}, statistics={"n": {"count": None, "rows": 5000}})
     assert cautions(make_plan(read(careful))) == [
         "ε = 20 promises very little",
-        "δ = 0.01 is not far below 1/1000: it would allow publishing a few rows unchanged",
+        "δ = 0.01 is not far below 1/1,000: it would allow publishing a few rows unchanged",
         "`rows` is more than data.rows: n",
     ]
     wide = small(budget={"epsilon": "0.001"}, statistics={f"s{i}": {"count": None} for i in range(7)})

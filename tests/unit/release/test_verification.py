@@ -219,11 +219,11 @@ CHANGES: list[Change] = [
         "rho",
         ("facts", "words", "risk"),
         "none",
-        r"facts.words.risk is \"none\", but .* \"someone who knows all other rows",
+        r"facts.words.risk is \"none\", but .* \"Take someone who knows all other rows",
     ),
     ("mixed", ("facts", "statistics", 0, "rho_error"), 9e9, r"facts.statistics\[0\].rho_error is"),
     ("mixed", ("facts", "gain_over_rho"), 3.0, r"facts.gain_over_rho is 3.0"),
-    ("large noise", ("facts", "notes"), [], r"facts.notes is \[\], but .* \[\"lower side: proved for stand-ins"),
+    ("large noise", ("facts", "notes"), [], r"facts.notes is \[\], but .* \[\"The lower side is not about the noise"),
 ]
 
 
@@ -411,12 +411,12 @@ def test_the_command(tmp_path: Path, releases: dict[str, Plain]) -> None:
     code, shown, wrong = verify(tmp_path, releases["mixed"])
     assert (code, wrong) == (0, "")
     first, _, last = shown.splitlines()
-    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-06, \d+ mechanisms", first)
+    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-6, \d+ mechanisms", first)
     assert last == f"the certificate is about the plan, the noise and the total of this release; {ends}"
     code, shown, wrong = verify(tmp_path, releases["small noise"])
     assert (code, wrong) == (0, "")
     first, how, last = shown.splitlines()
-    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-06, 2 mechanisms", first)
+    assert re.fullmatch(r"proved: 0.99\d* ≤ ε ≤ 0.99\d* at δ = 1e-6, 2 mechanisms", first)
     assert how == "proved by the engine itself, not by the independent checker: no certificate covers this noise"
     assert last == f"this total is about the plan and the noise of this release; {ends}"
     code, shown, wrong = verify(tmp_path, releases["rho"])

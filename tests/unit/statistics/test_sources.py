@@ -280,6 +280,13 @@ def test_files_behind_ibis_tables_are_not_believed_to_hold_no_nan(tmp_path: Path
     assert set(kept.split(",")) == {"regex_range", "statistics_propagation"}
 
 
+def test_an_engine_that_answers_to_one_thread_only_is_refused_at_once() -> None:
+    """Otherwise a question from another thread fails, and is charged."""
+    source = ibis.sqlite.connect().create_table("people", schema=ibis.schema({"x": "int64"}))
+    with pytest.raises(InvalidInput, match=r"one thread only.*got 'a table of sqlite'"):
+        Table(source, {"x": Integers(0, 4)})
+
+
 def test_ibis_tables_of_the_same_engine_are_asked_as_they_are() -> None:
     connection = ibis.duckdb.connect()
     for temporary in (True, False):

@@ -54,7 +54,7 @@ def _reason(record: oc.Theorem, question: SoughtTotal, read: Parts | Mixture) ->
 def _mixed_reason(record: oc.Theorem, mixture: Mixture) -> str:
     if record.id == "DRS22":
         return "needs Gaussian mechanisms only"
-    if record.id == "ZDW22" and mixture.notions:
+    if record.id == "ZDW22" and mixture.bounded:
         return "needs the privacy loss of every mechanism"
     if record.id.startswith("MV18"):
         return "needs (ε, δ) pairs only"

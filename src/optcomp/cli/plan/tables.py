@@ -11,9 +11,9 @@ from rich.text import Text
 
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import listed, print_table, say
-from optcomp.release.facts import error_told, near, note_told, up
-from optcomp.release.pictures import label, printable
-from optcomp.release.report import between, budget, compared, percent, value
+from optcomp.release.facts import near, up
+from optcomp.release.pictures import printable
+from optcomp.release.tables import Row, Sheet, cell_sheet, plan_sheet, result_sheet
 
 _MOST_CELLS = 12
 """Cells of a table, and notes, that a terminal shows; the file has all."""
@@ -22,42 +22,30 @@ JsonView = Mapping[str, Any]
 
 def show_plan(facts: JsonView) -> None:
     """A line for each statistic, what the total is, and what it means."""
-    held = any(entry["held"] for entry in facts["statistics"])
-    others = compared(facts["statistics"])
-    numbers = ("budget", "error ±", "relative", *others)
-    table = _table(("name", "statistic", "noise"), numbers, "" if held else None)
-    for place, entry in enumerate(facts["statistics"]):
-        split = [column[place] for column in others.values()]
-        _add(
-            table,
-            (entry["name"], entry["statistic"], entry["mechanism"]),
-            (budget(entry), error_told(entry), percent(entry["relative"]), *split),
-            ("held" if entry["held"] else "") if held else None,
-        )
-    print_table(table)
-    notes = [(entry["name"], note_told(entry)) for entry in facts["statistics"] if entry["note"]]
-    print_table(listed([*facts["words"].items(), *((printable(name), note) for name, note in notes[:_MOST_CELLS])]))
+    sheet = plan_sheet(facts)
+    _print(sheet, sheet.rows)
+    notes = [(printable(row.texts[0]), row.note) for row in sheet.rows if row.note]
+    print_table(listed([*facts["words"].items(), *notes[:_MOST_CELLS]]))
 
 
 def show_release(view: JsonView, fresh: bool) -> None:
     """What was told, with intervals."""
-    sure = f"between, {near(100 * view['facts']['confidence'])} %"
-    table = _table(("name", "statistic"), ("value", sure), None)
+    confidence = view["facts"]["confidence"]
+    sheet = result_sheet(view["statistics"], confidence)
+    single, rows = iter(sheet.rows), list[Row]()
     for entry in view["statistics"]:
-        about = entry["name"], entry["statistic"]
-        if "cells" not in entry:
-            _add(table, about, (value(entry["value"]), between(entry["interval"])))
-            continue
-        cells = entry["cells"]
-        left = len(cells) - _MOST_CELLS
-        _add(table, about, (f"{len(cells)} cells", ""))
-        for each in cells[:_MOST_CELLS]:
-            _add(table, ("", label(each["cell"])), (value(each["value"]), between(each["interval"])))
-        if left > 0:
-            _add(table, ("", f"… and {left} more, in the file"), ("", ""))
-    print_table(table)
+        rows += _cell_rows(entry, cell_sheet(entry, confidence)) if "cells" in entry else [next(single)]
+    _print(sheet, rows)
     for line in _sentences(view, fresh):
         say(line)
+
+
+def _cell_rows(entry: JsonView, sheet: Sheet) -> list[Row]:
+    """A statistic with many cells: the first of them, below its name."""
+    left = len(sheet.rows) - _MOST_CELLS
+    more = [Row(("", f"… and {left} more, in the file", "", ""))] if left > 0 else []
+    first = Row((entry["name"], entry["statistic"], f"{len(sheet.rows)} cells", ""))
+    return [first, *(Row(("", *row.texts)) for row in sheet.rows[:_MOST_CELLS]), *more]
 
 
 def _sentences(view: JsonView, fresh: bool) -> list[str]:
@@ -81,17 +69,14 @@ def _about_sample(sample: JsonView | None) -> list[str]:
     return [f"For the {sample['population']} people from whom the sample was drawn this is {total} (BBG18)."]
 
 
-def _table(names: Sequence[str], numbers: Sequence[str], last: str | None) -> Table:
+def _print(sheet: Sheet, rows: Sequence[Row]) -> None:
     table = Table(box=box.ROUNDED)
-    for place, heading in enumerate(names):
-        table.add_column(writable(heading), style="bold" if place == 0 else None, overflow="fold")
-    for heading in numbers:
-        table.add_column(writable(heading), justify="right", no_wrap=True)
-    if last is not None:
-        table.add_column(last)
-    return table
-
-
-def _add(table: Table, names: Sequence[str], numbers: Sequence[str], last: str | None = None) -> None:
-    cells = [*(printable(str(name), 120) for name in names), *numbers, *([] if last is None else [last])]
-    table.add_row(*(Text(writable(cell)) for cell in cells))
+    for place, heading in enumerate(sheet.headings):
+        if place < sheet.words or not heading:
+            table.add_column(writable(heading), style="bold" if place == 0 else None, overflow="fold")
+        else:
+            table.add_column(writable(heading), justify="right", no_wrap=True)
+    for row in rows:
+        texts = (printable(text, 120) if place < sheet.words else text for place, text in enumerate(row.texts))
+        table.add_row(*(Text(writable(text)) for text in texts))
+    print_table(table)

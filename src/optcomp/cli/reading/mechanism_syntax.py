@@ -104,7 +104,7 @@ KINDS = (
         "rate",
         aliases=["poisson-subsampled"],
     ),
-    _kind("sparse-vector", oc.SparseVector, "threshold_epsilon", "queries_epsilon"),
+    _kind("sparse-vector", oc.SparseVectorDP, "threshold_epsilon", "queries_epsilon"),
     _kind("zcdp", oc.ZCDP, "rho"),
     _kind("approx-zcdp", oc.ApproxZCDP, "rho", "delta"),
     _kind("tcdp", oc.TCDP, "rho", "omega"),

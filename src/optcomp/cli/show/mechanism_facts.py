@@ -9,15 +9,13 @@ from dataclasses import dataclass
 import optcomp as oc
 from optcomp.cli.reading.mechanism_syntax import name_of, number, parameters, written
 from optcomp.composition.reading import Item
-from optcomp.guarantees import Mechanism, Notion
-from optcomp.numerics.balls import float_up, precision
+from optcomp.guarantees import KnownLoss, RenyiBounded
+from optcomp.numerics.balls import FLOAT_BITS, float_up, precision
 from optcomp.numerics.exact import Exact
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Rényi orders that are shown."""
 
-_BITS = 96
-"""Working bits for a bound on a divergence: it ends as a float."""
 WORST = "the worst mechanism with this (ε, δ)"
 """Whose loss is shown where only an (ε, δ) is known."""
 
@@ -37,14 +35,14 @@ class MechanismFacts:
     @property
     def worst(self) -> bool:
         """Whether only an (ε, δ) is known, so that the loss is that of the worst mechanism that satisfies it."""
-        return not isinstance(self.item, Mechanism | Notion | oc.NameAndShame)
+        return not isinstance(self.item, KnownLoss | RenyiBounded | oc.NameAndShame)
 
     @property
     def loss(self) -> oc.PrivacyLoss | None:
         """Its privacy loss; none for a bound on Rényi divergences."""
-        if isinstance(self.item, Mechanism | oc.NameAndShame):
+        if isinstance(self.item, KnownLoss | oc.NameAndShame):
             return self.item.loss
-        return None if isinstance(self.item, Notion) else _worst_loss(self.item)
+        return None if isinstance(self.item, RenyiBounded) else _worst_loss(self.item)
 
     @property
     def directions(self) -> Iterator[tuple[str, oc.PrivacyLoss]]:
@@ -55,15 +53,15 @@ class MechanismFacts:
     @property
     def pure(self) -> Exact | None:
         """The ε of its pure guarantee, if it has one."""
-        if isinstance(self.item, Mechanism | Notion):
+        if isinstance(self.item, KnownLoss | RenyiBounded):
             return self.item.pure
         eps, delta = _pair(self.item)
         return None if delta else eps
 
     def renyi(self, order: float) -> float:
         """At least the Rényi divergence of this order, for a notion."""
-        assert isinstance(self.item, Notion)
-        with precision(_BITS):
+        assert isinstance(self.item, RenyiBounded)
+        with precision(FLOAT_BITS):
             return float_up(self.item.renyi(order))
 
     def as_dict(self) -> dict[str, object]:
@@ -77,7 +75,7 @@ class MechanismFacts:
             "worst_case": self.worst,
             "loss": [_view(name, loss) for name, loss in self.directions],
         }
-        if isinstance(self.item, Notion):
+        if isinstance(self.item, RenyiBounded):
             view["renyi"] = [{"order": order, "epsilon": _finite(self.renyi(order))} for order in ORDERS]
         return view
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from optcomp.cli.failures import Complaint, one_line
@@ -13,12 +16,14 @@ from optcomp.cli.given import gathered
 from optcomp.cli.progress import working
 from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.reading.mechanism_syntax import written
+from optcomp.cli.writing.digits import mechanisms
 from optcomp.composition.reading import read_any
 from optcomp.errors import InvalidInput
 from optcomp.guarantees.noise import Gaussian
 from optcomp.guarantees.notions import GaussianDP
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
+from optcomp.numerics.exact import float_above, float_below
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
@@ -168,7 +173,7 @@ def _total(found: Verification) -> str:
     if found.bound is None:
         return f"ρ ≤ {found.total!r}, {counted}"
     ends = f"{found.bound.lower!r} ≤ ε ≤ {found.total!r}"
-    return f"{ends} at δ = {_short(found.bound.given)}, {counted}"
+    return f"{ends} at δ = {_short(found.bound.given, float_above)}, {counted}"
 
 
 def _release_view(found: Verification) -> dict[str, object]:
@@ -188,17 +193,19 @@ def _release_view(found: Verification) -> dict[str, object]:
 def _claim(verdict: Verdict) -> str:
     """The claim as people read it."""
     symbol, other = ("ε", "δ") if verdict.quantity == "epsilon" else ("δ", "ε")
-    lower, upper = (_short(end) for end in (verdict.lower, verdict.upper))
-    noun = "mechanism" if verdict.count == 1 else "mechanisms"
-    return f"{lower} ≤ {symbol} ≤ {upper} at {other} = {_short(verdict.given)}, {verdict.count} {noun}"
+    ends = f"{_short(verdict.lower, float_below)} ≤ {symbol} ≤ {_short(verdict.upper, float_above)}"
+    given = _short(verdict.given, float_above)
+    return f"{ends} at {other} = {given}, {mechanisms(verdict.count)}"
 
 
-def _short(end: Exact | None) -> str:
-    """A number as a double shows it; the claim itself is about its exact value."""
-    try:
-        return "∞" if end is None else repr(float(end))
-    except OverflowError:
-        return "a number beyond doubles"
+def _short(end: Exact | None, double: Callable[[Exact], float]) -> str:
+    """A number as a double shows it, rounded as it stays true; the claim itself is about its exact value."""
+    if end is None:
+        return "∞"
+    near = double(end)
+    with suppress(OverflowError):  # 1e-6 is no double, and yet what a double shows
+        near = float(end) if Fraction(repr(float(end))) == end else near
+    return repr(near).replace("e-0", "e-") if math.isfinite(near) else "a number beyond doubles"
 
 
 def _view(verdict: Verdict) -> dict[str, object]:

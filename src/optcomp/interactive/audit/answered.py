@@ -19,6 +19,7 @@ from functools import cache, partial
 from typing import Any
 
 from optcomp.composition import compose
+from optcomp.errors import Written
 from optcomp.interactive.answers import Answer, measured, noised
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.tables import Neighbourhood, Tables, neighbouring
@@ -107,8 +108,8 @@ def answered(name: str, asked: Asked) -> Auditable:
     )
 
 
-@dataclass(frozen=True)
-class Attacker:
+@dataclass(frozen=True, repr=False)
+class Attacker(Written):
     """Knows both exact results, and keeps of an answer what tells them apart."""
 
     question: Question

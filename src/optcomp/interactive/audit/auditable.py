@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from optcomp.errors import InvalidGuarantee, InvalidInput
+from optcomp.errors import InvalidGuarantee, InvalidInput, Written
 from optcomp.numerics.exact import Exact, exact
 
 Side = Literal[0, 1]
@@ -21,8 +21,8 @@ TRIALS = 100_000
 """Runs on each input unless told otherwise."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Auditable:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Auditable(Written):
     """A mechanism on two neighbouring inputs, and the (ε, δ) it claims for them."""
 
     name: str

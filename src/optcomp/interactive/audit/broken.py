@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optcomp.interactive.audit.auditable import Auditable, Side
-
-Floats = NDArray[np.float64]
+from optcomp.numerics.blocked import Floats, Ints
 
 LYU_SU_LI = "Lyu, Su, Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017"
 _PAIRS = 50
@@ -132,7 +130,7 @@ def float_laplace(seed: int | None = None) -> Auditable:
     )
 
 
-def last_bits(values: Floats) -> NDArray[np.int64]:
+def last_bits(values: Floats) -> Ints:
     """The exponents of the last bits that are set: 1.5 has its last bit at 2^-1; 0 counts as 2^0."""
     mantissas, exponents = np.frexp(values)
     whole = np.abs(mantissas * 2.0**53).astype(np.int64)

@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.confidence import MOST_TRIALS, probability_down, probability_up
 from optcomp.interactive.audit.events import Aim, Event, Tally, choose
@@ -35,8 +35,8 @@ _AT_ONCE = 10_000
 _BITS = 128
 
 
-@dataclass(frozen=True, kw_only=True)
-class Audit:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Audit(Written):
     """What was found out about one mechanism."""
 
     mechanism: str

@@ -14,7 +14,7 @@ from optcomp.numerics.exact import Number
 from optcomp.theorems import wrrw23
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class AdaptiveFilter(Filter):
     """Advanced composition as a filter: √(2 ln(1/δ') Σε_i²) + ½Σε_i² <= ε and Σδ_i <= δ'' (WRRW23).
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar
 
-from optcomp.errors import BudgetExceeded, HypothesisNotMet, written
+from optcomp.errors import BudgetExceeded, HypothesisNotMet, Written
 from optcomp.guarantees.approximate import ApproxDP
 from optcomp.guarantees.notions import ZCDP, ApproxZCDP, RenyiDP
 from optcomp.interactive.filters.cost import SYMBOLS, Cost, short_down, short_up
@@ -31,15 +31,8 @@ F = TypeVar("F", bound="Filter")
 _SLIGHTLY, _TINY, _ENDLESS = Fraction(1, 10**9), Fraction(1, 10**300), Fraction(10**600)
 
 
-class _Written:
-    """A value that can be shown whatever numbers are in it."""
-
-    def __repr__(self) -> str:
-        return written(self)
-
-
 @dataclass(frozen=True, repr=False)
-class Remaining(_Written):
+class Remaining(Written):
     """What is left of a budget: exact amounts, and in words."""
 
     amounts: Mapping[str, tuple[Fraction, Fraction]] = field(hash=False)
@@ -70,7 +63,7 @@ def _left_of(name: str, rest: Fraction, whole: Fraction) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Admitted(_Written, Generic[F]):
+class Admitted(Written, Generic[F]):
     """Yes: run the mechanism, and go on with `state`."""
 
     state: F
@@ -79,7 +72,7 @@ class Admitted(_Written, Generic[F]):
 
 
 @dataclass(frozen=True, repr=False)
-class Refused(_Written):
+class Refused(Written):
     """No: nothing was spent, and the filter is as it was."""
 
     request: object
@@ -91,8 +84,8 @@ class Refused(_Written):
         return BudgetExceeded(self.request, self.remaining, self.reason)
 
 
-@dataclass(frozen=True, init=False)
-class Filter(ABC):
+@dataclass(frozen=True, init=False, repr=False)
+class Filter(Written, ABC):
     """A privacy budget that admits requests while a theorem covers all of them together."""
 
     spent: Cost

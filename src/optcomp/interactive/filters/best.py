@@ -11,15 +11,14 @@ from optcomp.interactive.filters.caps import priced_in_rho, root_down, split_del
 from optcomp.interactive.filters.cost import Cost
 from optcomp.interactive.filters.requests import Request, pair
 from optcomp.numerics.exact import Number
-from optcomp.theorems import fz21, wrrw23
+from optcomp.theorems import fz21
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class BestFilter(Filter):
     """Sums or concentration, whichever still holds: Σε_i <= ε or Σρ_i <= ρ, and Σδ_i <= δ''.
 
-    ρ is the largest with ρ-zCDP within (ε, δ') by CKS20.  Never worse than SumFilter or ZCDPFilter with the same total;
-    why the alternative is sound is in docs/filters.md.
+    ρ is the largest with ρ-zCDP within (ε, δ') by CKS20.  Never worse than SumFilter or ZCDPFilter with the same total.
     """
 
     epsilon: Fraction
@@ -41,8 +40,8 @@ class BestFilter(Filter):
 
     @property
     def theorem(self) -> str:
-        """FZ21; WRRW23 where requests may have a δ."""
-        return wrrw23.ID if self.delta_parts else fz21.ID
+        """That either account proves the total."""
+        return "BEST-FILTER"
 
     @property
     def total(self) -> ApproxDP:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.numerics.exact import Exact
 
 MOST_BITS, GRID_BITS = 14_000, 13_400
@@ -21,8 +21,8 @@ SYMBOLS = {"epsilon": "ε", "rho": "ρ", "squares": "Σε²", "divergence": "D_�
 """How people read the names of the currencies."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+@dataclass(frozen=True, slots=True, repr=False)
+class Cost(Written):
     """Amounts in several currencies; None for a currency that is not counted, or no longer."""
 
     epsilon: Fraction | None = None

@@ -19,7 +19,7 @@ _LEAST_ORDER, _MOST_ORDER = 1 + 2.0**-40, 2.0**40
 """Orders that floats tell apart from 1, and that no bound is asked for beyond."""
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class RenyiFilter(Filter):
     """Rényi divergence of one fixed order as a filter: ΣD_α <= ε (FZ21).
 

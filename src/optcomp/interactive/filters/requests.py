@@ -16,9 +16,9 @@ from optcomp.composition.reading import Item, read_item
 from optcomp.errors import InvalidInput, shown
 from optcomp.guarantees.approximate import ApproxDP, PureDP
 from optcomp.guarantees.choices import Exponential
-from optcomp.guarantees.mechanism import Mechanism
+from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.guarantees.noise import DiscreteGaussian, Gaussian
-from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, Notion, RenyiDP
+from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiBounded, RenyiDP
 from optcomp.interactive.filters.cost import short_up
 from optcomp.numerics.balls import float_up, precision
 from optcomp.theorems.fz21 import response_divergence
@@ -31,7 +31,7 @@ _BITS = 96
 
 def pair(request: object) -> tuple[Fraction, Fraction] | None:
     """(ε, δ), if the request promises that without further choices."""
-    if isinstance(request, Mechanism | Notion):
+    if isinstance(request, KnownLoss | RenyiBounded):
         return None if request.pure is None else (Fraction(request.pure), Fraction(0))
     eps, delta = read_item(request, "request")
     return Fraction(eps), Fraction(delta)
@@ -63,7 +63,7 @@ def divergence(request: object, order: float) -> Fraction | None:
     about = concentrated(request)
     if about is not None and not about[1]:
         bounds.append(about[0] * Fraction(order))
-    if isinstance(request, Mechanism) and all(order - 1 <= law.most_tilt for law in request.laws):
+    if isinstance(request, KnownLoss) and all(order - 1 <= law.most_tilt for law in request.laws):
         bounds += _finite(convert(request, RenyiDP), order)
     return min(bounds, default=None)
 
@@ -87,7 +87,7 @@ def _finite(curve: RenyiDP, order: float) -> list[Fraction]:
 
 def read_request(request: object) -> object:
     """The request as a guarantee; plain numbers and pairs become one."""
-    if isinstance(request, Mechanism | Notion) or is_dataclass(request):
+    if isinstance(request, KnownLoss | RenyiBounded) or is_dataclass(request):
         return request
     if isinstance(request, tuple | list):
         if len(request) != 2:

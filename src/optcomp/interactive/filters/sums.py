@@ -12,7 +12,7 @@ from optcomp.interactive.filters.requests import Request, pair
 from optcomp.numerics.exact import Number
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class SumFilter(Filter):
     """Basic composition as a filter: Σε_i <= ε and Σδ_i <= δ (RRUV16).
 

@@ -16,7 +16,7 @@ from optcomp.numerics.exact import Number
 from optcomp.theorems import fz21, wrrw23
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class ZCDPFilter(Filter):
     """Concentrated privacy as a filter: Σρ_i <= ρ, and Σδ_i <= δ where requests hold with probability 1 - δ_i (FZ21).
 

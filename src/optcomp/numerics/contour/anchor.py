@@ -8,7 +8,7 @@ from typing import Protocol
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.gather import gather
 from optcomp.numerics.contour.integral import Integral, Means, Nodes, means
-from optcomp.numerics.contour.plan import Outline, Plan
+from optcomp.numerics.contour.plan import Contour, Outline
 from optcomp.numerics.contour.points import Compressed
 
 
@@ -31,7 +31,7 @@ class Source(Outline, Protocol):
     def count(self) -> float:
         """About how many variables there are."""
 
-    def anchor(self, plan: Plan, work: float) -> Anchor:
+    def anchor(self, plan: Contour, work: float) -> Anchor:
         """Compute a plan, with about that much work at most."""
 
 
@@ -42,7 +42,7 @@ class CoinSource(Coins):
         super().__init__(coins.x, coins.m)
         object.__setattr__(self, "_compressed", Compressed(coins))
 
-    def anchor(self, plan: Plan, work: float) -> Anchor:
+    def anchor(self, plan: Contour, work: float) -> Anchor:
         """Compute a plan, with about that much work at most."""
         log_means = means(self._compressed, plan)
         gathered = gather(self, self._compressed, plan, work)

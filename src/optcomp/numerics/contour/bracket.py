@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from optcomp.numerics.blocked import U
 from optcomp.numerics.contour.anchor import Anchor, Source
 from optcomp.numerics.contour.integral import Sides
-from optcomp.numerics.contour.plan import Plan, Saddle, make_plan, saddle_at, saddle_for
+from optcomp.numerics.contour.plan import Contour, Saddle, make_contour, saddle_at, saddle_for
 from optcomp.numerics.roots import Side, certified_root
 
-_ROUNDS = 4
-_FEW = 300
+_ROUNDS = 4  # quadratures at most: the second is placed well, and two more make up for a bad guess
+_FEW = 300  # with fewer variables the saddle point is not to be trusted
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
+"""Relative width, number and nanoseconds of the rough quadratures that look for a start."""
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
-_FIRST = 2048
+_FIRST = 2048  # nodes that tell the place well enough for the first steps of Newton's method
 _MOST_STEPS, _LONG = 60, 1e-9
+"""Looks in one direction before an end is given up; and the part of a place to which a proved end is moved back."""
 _NOTHING = 1e-14  # ends closer than this are not moved: halving towards 0 would take a thousand looks
 _MOST_LOST = 12  # places that prove nothing at all
 _AIM = 0.75
@@ -30,7 +32,7 @@ class Bracket:
 
     lower: float
     upper: float
-    plan: Plan
+    plan: Contour
     nodes: int
     capped: bool
 
@@ -40,14 +42,14 @@ class Bracket:
 
 
 @dataclass(frozen=True)
-class Target:
+class Goal:
     """t and 1 - t as logs between two floats."""
 
     log_t: tuple[float, float]
     log_rest: tuple[float, float]
 
 
-def excess_root(source: Source, target: Target, rtol: float, work: float) -> tuple[Bracket, Anchor]:
+def excess_root(source: Source, target: Goal, rtol: float, work: float) -> tuple[Bracket, Anchor]:
     """The y >= 0 with E(1 - e^{y-L})_+ = t, or 0 if the excess is at most t everywhere."""
     saddle = saddle_for(source, sum(target.log_t) / 2, sum(target.log_rest) / 2)
     if source.count < _FEW or saddle.y < 1e-2 * source.total:
@@ -57,7 +59,7 @@ def excess_root(source: Source, target: Target, rtol: float, work: float) -> tup
     for _ in range(_ROUNDS):
         scale = saddle.y or 1e-3 * source.total
         smoothing = _AIM * aim * scale / (1 + saddle.tilt)
-        made = source.anchor(make_plan(source, saddle, smoothing, aim * scale * abs(saddle.tilt)), work)
+        made = source.anchor(make_contour(source, saddle, smoothing, aim * scale * abs(saddle.tilt)), work)
         found = root(made, target)
         before, best = best, found if best is None else found.meet(best)
         width = best.upper - best.lower
@@ -75,19 +77,19 @@ def excess_root(source: Source, target: Target, rtol: float, work: float) -> tup
     return replace(best, capped=not best.upper - best.lower <= rtol * best.upper), made
 
 
-def _aimed(source: Source, y: float, target: Target) -> Saddle:
+def _aimed(source: Source, y: float, target: Goal) -> Saddle:
     """The saddle at y, where H is known to be about what is wanted."""
     saddle = saddle_at(source, y)
     return replace(saddle, log_h=sum(target.log_t if saddle.excess else target.log_rest) / 2)
 
 
-def _settled(source: Source, saddle: Saddle, target: Target) -> Saddle:
+def _settled(source: Source, saddle: Saddle, target: Goal) -> Saddle:
     """A better start where the saddle point is not to be trusted: rough quadratures, each centred at the last guess."""
     low, high, y = 0.0, source.total, saddle.y
     for _ in range(_ROUGH_ROUNDS):
         here = saddle_at(source, y)
         smoothing = min(_ROUGH * max(y, 1e-3 * source.total), _SHORT / abs(here.tilt)) / (1 + here.tilt)
-        made = source.anchor(make_plan(source, here, smoothing, _ROUGH), _ROUGH_WORK)
+        made = source.anchor(make_contour(source, here, smoothing, _ROUGH), _ROUGH_WORK)
         sides = made.integral.sides(y)
         if not math.isfinite(sides.middle) or not sides.slope:
             break
@@ -103,7 +105,7 @@ def _settled(source: Source, saddle: Saddle, target: Target) -> Saddle:
     return _aimed(source, y if y > 1e-8 * source.total else 0.0, target)
 
 
-def root(made: Anchor, target: Target) -> Bracket:
+def root(made: Anchor, target: Goal) -> Bracket:
     """Newton to about the root, with the first nodes and then with all; then each end outwards until it is proved."""
     integral, plan = made.integral, made.integral.plan
     goal = sum(target.log_t if plan.excess else target.log_rest) / 2
@@ -135,7 +137,7 @@ def root(made: Anchor, target: Target) -> Bracket:
     return Bracket(low, high, plan, made.nodes.theta.size, made.capped)
 
 
-def _newton(look: Callable[[float], tuple[float, float]], y: float, goal: float, total: float, plan: Plan) -> float:
+def _newton(look: Callable[[float], tuple[float, float]], y: float, goal: float, total: float, plan: Contour) -> float:
     """About where log H reaches the goal; kept between the last two signs."""
     low, high = 0.0, total
     for _ in range(80):
@@ -151,14 +153,14 @@ def _newton(look: Callable[[float], tuple[float, float]], y: float, goal: float,
     return y
 
 
-def _above(plan: Plan, target: Target) -> Callable[[Sides], float]:
+def _above(plan: Contour, target: Goal) -> Callable[[Sides], float]:
     """By how much (in log H) F(y) <= t is proved: negative if it is not."""
     if plan.excess:
         return lambda sides: target.log_t[0] - sides.most
     return lambda sides: sides.least - target.log_rest[1]
 
 
-def _below(plan: Plan, target: Target) -> Callable[[Sides], float]:
+def _below(plan: Contour, target: Goal) -> Callable[[Sides], float]:
     """By how much F(y) >= t is proved."""
     if plan.excess:
         return lambda sides: sides.least - target.log_t[1]
@@ -196,7 +198,7 @@ def excess_at(source: Source, y: float, rtol: float, work: float) -> tuple[Brack
     best: Bracket | None = None
     aim = rtol
     for _ in range(_ROUNDS):
-        made = source.anchor(make_plan(source, saddle, *_excess_aim(saddle, aim)), work)
+        made = source.anchor(make_contour(source, saddle, *_excess_aim(saddle, aim)), work)
         found = excess(made, y)
         best = found if best is None else found.meet(best)
         width = -math.expm1(best.lower - best.upper)

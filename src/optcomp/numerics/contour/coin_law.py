@@ -7,12 +7,10 @@ import math
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics.blocked import CACHED, Floats
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.points import Compressed, Points, lone_points
 from optcomp.numerics.laws.law import Summand, Waves, joined
-
-_CHUNK = 1 << 17
 
 
 class CoinLaw(Summand):
@@ -44,7 +42,7 @@ class CoinLaw(Summand):
         return joined(parts, theta)
 
     def _waves(self, points: Points, c: float, theta: Floats) -> Waves:
-        rows = max(_CHUNK // max(points.size, 1), 1)
+        rows = max(CACHED // max(points.size, 1), 1)
         found = [points.log_phi(c, theta[i : i + rows]) for i in range(0, theta.size, rows)]
         logs, angles, errors = (np.concatenate(column) for column in zip(*found, strict=True))
         wrong = np.flatnonzero(~(errors < 0.1))

@@ -13,7 +13,7 @@ import numpy as np
 
 from optcomp.numerics.blocked import Floats, U, blocked_sum, sum_error
 
-MOST_PROXIES = 64
+MOST_PROXIES = 64  # enough for cumulants that only choose parameters
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.blocked import CACHED, Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins, dot
 from optcomp.numerics.contour.integral import BATCH, Nodes
-from optcomp.numerics.contour.plan import Plan
+from optcomp.numerics.contour.plan import Contour
 from optcomp.numerics.contour.points import Compressed, Points, lone_points
 from optcomp.numerics.contour.products import BLOCK_NODES, block_products, product_error
-from optcomp.numerics.contour.sieve import Ints, Skipped, sieve
+from optcomp.numerics.contour.sieve import Skipped, sieve
 
 _POINT, _FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 400.0, 20.0
 """Rough costs in nanoseconds: a log-sum point, a factor of a product, a node in the sums, a step of the sieve."""
-_CHUNK = 1 << 17
 MOST_NODES = 3_000_000
 """About half a gigabyte."""
 
@@ -26,13 +25,13 @@ MOST_NODES = 3_000_000
 class Gathered:
     """Node values for a plan; `capped` when the work cap made the smoothing coarser than planned."""
 
-    plan: Plan
+    plan: Contour
     nodes: Nodes
     capped: bool
     work: float
 
 
-def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gathered:
+def gather(coins: Coins, compressed: Compressed, plan: Contour, work: float) -> Gathered:
     """φ wherever it matters, spending about `work` nanoseconds at most."""
     reach = node_reach(plan)
     last = math.ceil(min(reach / math.sqrt(plan.smoothing) / plan.step, 2.0**52))
@@ -63,7 +62,7 @@ def gather(coins: Coins, compressed: Compressed, plan: Plan, work: float) -> Gat
     return Gathered(plan, nodes, capped, spent)
 
 
-def node_reach(plan: Plan) -> float:
+def node_reach(plan: Contour) -> float:
     """w times the largest θ, so that the rest is a share of the tolerance."""
     w = math.sqrt(plan.smoothing)
     reach = 2.0
@@ -72,7 +71,7 @@ def node_reach(plan: Plan) -> float:
     return reach
 
 
-def truncation(plan: Plan, top: float) -> tuple[float, float]:
+def truncation(plan: Contour, top: float) -> tuple[float, float]:
     """Bounds on the sums beyond θ = top, |φ| <= 1: integrals of e^{-w²θ²/2}/θ² and e^{-w²θ²/2}, over π."""
     w2 = plan.smoothing
     rest = 1.0001 * math.exp(-0.5 * w2 * top * top) / (math.pi * w2 * top)
@@ -80,7 +79,7 @@ def truncation(plan: Plan, top: float) -> tuple[float, float]:
 
 
 def _bulk(
-    coins: Coins, compressed: Compressed, plan: Plan, last: int, work: float
+    coins: Coins, compressed: Compressed, plan: Contour, last: int, work: float
 ) -> tuple[Floats, Floats, Floats, Floats, bool]:
     """The first nodes, until |φ| is negligible (then True), the coins begin to turn around, or the work is spent."""
     turning = max(int(1.0 / (float(coins.x[-1]) * plan.step)), 1)
@@ -100,7 +99,7 @@ def _bulk(
     return theta, real, imag, error, settled
 
 
-def _first_swing(coins: Coins, plan: Plan, computed: int, bound: float) -> tuple[int, float]:
+def _first_swing(coins: Coins, plan: Contour, computed: int, bound: float) -> tuple[int, float]:
     """The first node that is still open, and the bound on |φ| for those in between.
 
     sin²(θx) >= sin²(θ_0 x) for θ_0 <= θ <= π/x_max - θ_0, so |φ| <= |φ(θ_0)| there, θ_0 being the last node computed.
@@ -109,7 +108,7 @@ def _first_swing(coins: Coins, plan: Plan, computed: int, bound: float) -> tuple
     return (last, bound) if last > computed else (computed, 0.0)
 
 
-def _skip(coins: Coins, plan: Plan, first: int, last: int, settled: bool, most: float) -> Skipped:
+def _skip(coins: Coins, plan: Contour, first: int, last: int, settled: bool, most: float) -> Skipped:
     """Sieve where the coins together can make |φ| small enough, keep all nodes where they cannot."""
     x, m = coins.proxies
     e = np.exp(-2 * x * (plan.tilt + 0.5))
@@ -133,7 +132,7 @@ def _factors(coins: Coins) -> float:
     return float((1 + 2 * np.log2(coins.m)).sum())
 
 
-def _prefer_products(coins: Coins, compressed: Compressed, plan: Plan, skipped: Skipped) -> bool:
+def _prefer_products(coins: Coins, compressed: Compressed, plan: Contour, skipped: Skipped) -> bool:
     nodes = skipped.nodes
     if nodes == 0:
         return False
@@ -156,7 +155,7 @@ def _cut(skipped: Skipped, allowed: int, last: int) -> tuple[Skipped, int]:
 
 
 def _survivors(
-    coins: Coins, compressed: Compressed, plan: Plan, skipped: Skipped, direct: bool
+    coins: Coins, compressed: Compressed, plan: Contour, skipped: Skipped, direct: bool
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """φ at the nodes that are left."""
     sizes = skipped.stops - skipped.starts
@@ -176,16 +175,16 @@ def _survivors(
     return theta, real, imag, error
 
 
-def _by_products(coins: Coins, plan: Plan, index: Ints) -> tuple[Floats, Floats, Floats]:
+def _by_products(coins: Coins, plan: Contour, index: Ints) -> tuple[Floats, Floats, Floats]:
     blocks = np.unique(index // BLOCK_NODES)
     values = block_products(coins, plan.tilt, plan.step, blocks)
     chosen = values[np.searchsorted(blocks, index // BLOCK_NODES), index % BLOCK_NODES]
     return chosen.real, chosen.imag, product_error(coins, plan.step * index.astype(np.float64))
 
 
-def _by_logs(coins: Coins, summed: Points, plan: Plan, theta: Floats) -> tuple[Floats, Floats, Floats]:
+def _by_logs(coins: Coins, summed: Points, plan: Contour, theta: Floats) -> tuple[Floats, Floats, Floats]:
     """φ from log-sums; nodes that the bins cannot serve one coin at a time, and the last ones as products."""
-    rows = max(_CHUNK // max(summed.size, 1), 1)
+    rows = max(CACHED // max(summed.size, 1), 1)
     parts = [summed.log_phi(plan.tilt, theta[i : i + rows]) for i in range(0, theta.size, rows)]
     logs, angles, errors = (np.concatenate(column) for column in zip(*parts, strict=True))
     wrong = np.flatnonzero(~(errors < 0.1))

@@ -24,21 +24,24 @@ import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats
 
-BLUR = 1e-6
-MOST_DENSE = 120
+BLUR = 1e-6  # relative move of y: far below what a budget is split to
+MOST_DENSE = 120  # amounts up to which a full matrix of second derivatives is worth its products
 _PERIOD, _TOP = 25.0, 7.0
-_BLOCK = 1 << 15
+"""The integrand a period away is below e^-25, and beyond seven standard deviations below e^-24: next to nothing."""
+_BLOCK = 1 << 15  # complex values at a time: half a megabyte, which stays in the cache
 _ALONE = 1 << 18
 """Products of matrices with fewer multiplications are not shared among threads, which would wait for each other."""
 _MOST_NODES, _MOST_WORK = 1 << 14, 1 << 19
-_LEAST_NODES = 48
-_NEGLIGIBLE = -26.0
-_SMALL = 1e-9
-_HALVINGS = 20
+"""Nodes, and nodes times coins, before the blur is made larger instead."""
+_LEAST_NODES = 48  # fewer save nothing
+_NEGLIGIBLE = -26.0  # log of the integrand where it ends: e^-26 is 5e-12
+_SMALL = 1e-9  # weights below this do not matter to derivatives
+_HALVINGS = 20  # of an interval of 70 in log c: to 1e-4, and any line is right
 _MOST_STEPS, _CLOSE, _EVEN, _FAR, _NOTHING = 60, 1e-8, 1e-6, 4.0, 1e-9
+"""Newton: steps at most, relative step and gap in log F that end it, gap from which it overshoots, a y that is zero."""
 _SETTLED = 6
 """After so many steps the blur stays as it is."""
-Complexes = npt.NDArray[np.complexfloating]
+_Complexes = npt.NDArray[np.complexfloating]
 Places = npt.NDArray[np.intp]
 
 
@@ -80,15 +83,8 @@ class Terms:
         return float((self.copies * self.squares) @ amounts**2) + self.fixed_variance
 
 
-def terms_of(coins: Floats, noise: Floats) -> tuple[Terms, Floats]:
-    """Every parameter an amount of its own: coins first."""
-    k, m = coins.size, noise.size
-    terms = Terms(np.ones(k + m), np.arange(k), np.ones(k), np.arange(k, k + m), np.ones(m), np.zeros(0))
-    return terms, np.concatenate([coins, noise])
-
-
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class NearOptimum:
     """About the optimum y, dy/da and, if asked for, d²y/da²."""
 
     y: float
@@ -105,15 +101,9 @@ def optimum(
     *,
     start: float | None = None,
     second: bool = False,
-) -> Optimum:
+) -> NearOptimum:
     """About where the excess is t, for positive amounts; `start` is a guess."""
     return _Root(terms, amounts, log_t, blur).run(start, second)
-
-
-def gradient(coins: Floats, noise: Floats, delta: float, blur: float = BLUR) -> tuple[float, Floats, Floats]:
-    """About the optimum y at δ, dy/dx_i and dy/dμ_j: how ε grows with each parameter, δ staying the same."""
-    found = optimum(*terms_of(coins, noise), math.log(delta), blur)
-    return found.y, found.slopes[: coins.size], found.slopes[coins.size :]
 
 
 class _Root:
@@ -125,10 +115,10 @@ class _Root:
         self.own = terms.variance(amounts)
         self.top = float(self.m @ self.x) if self.own == 0 else math.inf
 
-    def run(self, start: float | None, second: bool) -> Optimum:
+    def run(self, start: float | None, second: bool) -> NearOptimum:
         """Newton's method on log F, which is concave, within a bracket."""
         if not self.top > 0:
-            return Optimum(0.0, np.zeros(self.terms.size), None)
+            return NearOptimum(0.0, np.zeros(self.terms.size), None)
         if (y := self._top_cell()) is not None:
             return self._at_the_top(y, second)
         y = self._guess() if start is None or not 0 < start < self.top else start
@@ -148,7 +138,7 @@ class _Root:
             else:
                 y = y + step if low < y + step < high else 0.5 * (low + high)
             if y < _NOTHING:
-                return Optimum(0.0, np.zeros(self.terms.size), None)
+                return NearOptimum(0.0, np.zeros(self.terms.size), None)
         return _Line(self, y, extra).derivatives(second)
 
     @cached_property
@@ -164,7 +154,7 @@ class _Root:
         near = max(2 * float(self.x.min()), self.blur * self.top)
         return y if y > max(self.top - near, 0.0) else None
 
-    def _at_the_top(self, y: float, second: bool) -> Optimum:
+    def _at_the_top(self, y: float, second: bool) -> NearOptimum:
         """y = Σx + log(1 - t/P), P = P(L = top), with ∂ log P/∂x = 1/(1 + e^x)."""
         terms, own = self.terms, self.terms.coin_of.size
         ratio, x = math.exp(self._room), self.x[:own]
@@ -176,11 +166,11 @@ class _Root:
 
         slopes, bends = gathered(rate * (1 + odds * low)), -odds * gathered(rate**2 * low * (1 - low))
         if not second:
-            return Optimum(y, slopes, None)
+            return NearOptimum(y, slopes, None)
         if terms.size > MOST_DENSE:
-            return Optimum(y, slopes, bends)
+            return NearOptimum(y, slopes, bends)
         falls = gathered(rate * low)
-        return Optimum(y, slopes, np.diag(bends) - odds / (1 - ratio) * np.outer(falls, falls))
+        return NearOptimum(y, slopes, np.diag(bends) - odds / (1 - ratio) * np.outer(falls, falls))
 
     def _guess(self) -> float:
         """As if all were Gaussian."""
@@ -236,7 +226,7 @@ class _Line:
         return float((logs - 0.5 * theta**2 * self.variance).max()) < _NEGLIGIBLE
 
     @cached_property
-    def weights(self) -> tuple[Complexes, Complexes]:
+    def weights(self) -> tuple[_Complexes, _Complexes]:
         """The places z, and e^{K(z)-zy} there, 1 at the saddle; half of it there, for it counts once."""
         rows = min(max(_BLOCK // max(self.x.size, 1), 16), math.isqrt(self.count) + 1)
         turn = np.exp(np.arange(rows)[:, np.newaxis] * (-2j * self.step * self.x)) * self.fallen
@@ -261,7 +251,7 @@ class _Line:
         log_excess = self.log_peak + math.log(excess) + math.log(self.step / math.pi / (self.c * (self.c + 1)))
         return log_excess, min(-self.c * float((weight * ((self.c + 1) / (z + 1))).real.sum()) / excess, -1e-12)
 
-    def derivatives(self, second: bool) -> Optimum:
+    def derivatives(self, second: bool) -> NearOptimum:
         """Of y at a constant excess."""
         z, weight = self.weights
         inner = weight / (z * (z + 1))
@@ -285,16 +275,16 @@ class _Line:
         first *= times
         slopes = -first[:-1] / first[-1]
         if not second:
-            return Optimum(self.y, slopes, None)
+            return NearOptimum(self.y, slopes, None)
         if not dense:
-            return Optimum(self.y, slopes, -self.terms.copies * bend / first[-1])
+            return NearOptimum(self.y, slopes, -self.terms.copies * bend / first[-1])
         curves *= np.outer(times, times)
         along = np.outer(curves[:-1, -1], slopes)
         inside = curves[:-1, :-1] + np.diag(self.terms.copies * bend)
         found = inside + along + along.T + curves[-1, -1] * np.outer(slopes, slopes)
-        return Optimum(self.y, slopes, -found / first[-1])
+        return NearOptimum(self.y, slopes, -found / first[-1])
 
-    def _columns(self, z: Complexes, up: Any) -> Complexes:
+    def _columns(self, z: _Complexes, up: Any) -> _Complexes:
         """∂K/∂a for one copy of each amount, and -z for y."""
         terms, column = self.terms, z[:, np.newaxis]
         found = np.empty((z.size, terms.size + 1), dtype=complex)
@@ -311,7 +301,7 @@ class _Line:
     def _owners(self) -> tuple[Places, Places]:
         return np.unique(self.terms.coin_of, return_index=True)
 
-    def _bend(self, z: Complexes, inner: Complexes, up: Any) -> Floats:
+    def _bend(self, z: _Complexes, inner: _Complexes, up: Any) -> Floats:
         """The integral of ∂²K/∂a² for one copy of each amount."""
         terms = self.terms
         share = 1 / (1 + np.exp(-self.x[: terms.coin_of.size]))

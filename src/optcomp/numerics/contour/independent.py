@@ -14,18 +14,18 @@ from functools import cached_property
 
 import numpy as np
 
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import SUM_BITS, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.gather import MOST_NODES, node_reach, truncation
 from optcomp.numerics.contour.integral import Integral, Means, Nodes
-from optcomp.numerics.contour.plan import Plan
+from optcomp.numerics.contour.plan import Contour
 from optcomp.numerics.laws.law import Summand, Waves
 
-_BITS = 128
 _BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
-_OCTAVES = 30
-_DEAREST = 1e8
+"""Nodes computed at once, from few to many, and the fewest that are worth the attempt to skip them."""
+_OCTAVES = 30  # octaves of θ that share what skipping may cost: more than there ever are
+_DEAREST = 1e8  # nanoseconds: a single value that costs more is not asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +64,19 @@ class Independent:
         inside = c <= 0.25 * self._most_tilt  # there must be room above for the Chernoff bounds
         return np.where(inside, value, math.nan), np.where(inside, slope, math.nan), np.maximum(curve, 1e-300)
 
-    def means(self, plan: Plan) -> Means:
+    def means(self, plan: Contour) -> Means:
         """K at the three tilts of a plan."""
         return Means(*(self._mean(c) for c in (plan.tilt, plan.above, plan.below)))
 
     def _mean(self, c: float) -> tuple[float, float]:
         if c > self._most_tilt:
             return 0.0, math.inf
-        with precision(_BITS):
+        with precision(SUM_BITS):
             whole = sum(copies * law.log_mean(c) for law, copies in self.laws)
             value = float(whole.mid())
             return value, float_up(abs(whole - value))
 
-    def anchor(self, plan: Plan, work: float) -> Anchor:
+    def anchor(self, plan: Contour, work: float) -> Anchor:
         """Compute a plan, with about that much work at most."""
         log_means = self.means(plan)
         plan, nodes, capped, spent = _Gathering(self, plan, work).run()
@@ -124,18 +124,18 @@ class Independent:
 class _Gathering:
     """Node values for one plan."""
 
-    def __init__(self, whole: Independent, plan: Plan, work: float) -> None:
+    def __init__(self, whole: Independent, plan: Contour, work: float) -> None:
         self.whole, self.work = whole, work
         self.plan = self._without_smoothing(plan)
         self.near = self.far = self.spent = 0.0
         self.kept: list[tuple[Floats, Floats, Floats, Floats]] = []
 
-    def _without_smoothing(self, plan: Plan) -> Plan:
+    def _without_smoothing(self, plan: Contour) -> Contour:
         """The plan without smoothing, if the laws fade about as soon as it would cut."""
         blurred = node_reach(plan) / math.sqrt(plan.smoothing)
         return replace(plan, smoothing=0.0) if self._faded(plan) <= max(1.5 * blurred, 200 * plan.step) else plan
 
-    def _faded(self, plan: Plan) -> float:
+    def _faded(self, plan: Contour) -> float:
         """From this θ on the laws themselves make everything negligible."""
         goal = math.log(plan.share)
         low, high = plan.step, math.inf
@@ -155,7 +155,7 @@ class _Gathering:
                 return math.inf
         return high
 
-    def run(self) -> tuple[Plan, Nodes, bool, float]:
+    def run(self) -> tuple[Contour, Nodes, bool, float]:
         """Bulk, ranges that can be skipped, and what is left."""
         plan = self.plan
         w = math.sqrt(plan.smoothing)

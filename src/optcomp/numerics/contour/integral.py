@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from optcomp.numerics.blocked import BLOCK, Floats, U, blocked_sum, sum_error
-from optcomp.numerics.contour.plan import Plan, log_reach
+from optcomp.numerics.contour.plan import Contour, log_reach
 from optcomp.numerics.contour.points import Compressed, Points
 
 BATCH = 24
@@ -60,13 +60,13 @@ class Means:
     below: tuple[float, float]
 
 
-def means(compressed: Compressed, plan: Plan) -> Means:
+def means(compressed: Compressed, plan: Contour) -> Means:
     """K at the three tilts."""
     points = compressed.at(max(plan.above + 1, math.hypot(plan.tilt + 1, BATCH * plan.step)))  # the bulk's as well
     return means_of(points, plan)
 
 
-def means_of(points: Points, plan: Plan) -> Means:
+def means_of(points: Points, plan: Contour) -> Means:
     """The same for points that are good for all three tilts; K(c) = K(-1-c)."""
     c = np.array([plan.tilt, plan.above, plan.below])
     values, errors = points.log_means(np.maximum(c, -1 - c))
@@ -76,7 +76,7 @@ def means_of(points: Points, plan: Plan) -> Means:
 class Integral:
     """The quadrature as a function of y."""
 
-    def __init__(self, plan: Plan, nodes: Nodes, log_means: Means) -> None:
+    def __init__(self, plan: Contour, nodes: Nodes, log_means: Means) -> None:
         c, w2 = plan.tilt, plan.smoothing
         self.plan, self._nodes = plan, nodes
         self._log_mean, self._log_mean_error = log_means.here

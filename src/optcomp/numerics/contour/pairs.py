@@ -13,19 +13,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.contour.coins import Coins, dot
 
-PAIRS = 512
+PAIRS = 512  # each factor is at least 1/2, so products of so many do not underflow
 _SWING = 0.13  # of a half-turn: what d may turn within a range, either way
-_RANGES = 16
-_GAIN = 0.05
-_LEAST = 64
-_MOST_PIECES = 1024
-
-Ints = npt.NDArray[np.int64]
+_RANGES = 16  # ranges at a time: with all pairs they fit into the cache
+_GAIN = 0.05  # what a pair gains on average, roughly, for judging whether to try
+_LEAST = 64  # with fewer coins single ones do better
+_MOST_PIECES = 1024  # an octave that would need more ranges is left to single coins
 
 
 def pairs_promise(coins: Coins, c: float, needed: float) -> bool:

@@ -17,11 +17,14 @@ import numpy.typing as npt
 from optcomp.numerics.blocked import Floats
 
 _TILTS = np.array([1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 25, 40])
+"""Standard deviations at which Chernoff bounds are tried."""
 _LEAST_TILT, _MOST_TILT = 2.0**-24, 1e110
+"""Tilts that are tried: from nearly 0 to what belongs to the least ε allowed, 1e-100."""
 _GRID, _SEARCHES = 33, 4
+"""Tilts tried at once, and how often: four times a 32nd of the range of logs is far finer than a plan needs."""
 _LEAST_LOG_S = math.log(3e-3)  # a tilt far from the saddle loses digits
 _LONGEST = 1e6  # a period beyond this means that no tilt proves anything
-_CLIFF = 1.0, 0.95, 0.9, 0.8, 0.7, 0.6
+_CLIFF = 1.0, 0.95, 0.9, 0.8, 0.7, 0.6  # shares of the tilt that are tried where a rare large loss takes over
 _SHARE = 0.03
 """The share of the tolerance left to aliasing, to truncation and to skipped nodes, each."""
 
@@ -45,7 +48,7 @@ class Outline(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Contour:
     """A contour for H near y: s = tilt + iθ, nodes θ = 0, step, 2 step, ...
 
     `tolerance` is the error that does not matter, in units of e^{K(tilt) - tilt*y}; `above` and `below` are the tilts
@@ -140,7 +143,7 @@ def _log_h(outline: Outline, c: Floats) -> tuple[Floats, Floats]:
     return y, value - c * y - np.log(np.abs(c * (c + 1))) - 0.5 * np.log(2 * math.pi * spread)
 
 
-def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Plan:
+def make_contour(outline: Outline, saddle: Saddle, smoothing: float, relative: float) -> Contour:
     """A contour through the saddle, with the longest step whose aliasing is below a share of the tolerance.
 
     `relative` is the relative error of H that does not matter.  In the bulk a larger tilt may allow a longer step, and
@@ -165,7 +168,7 @@ def make_plan(outline: Outline, saddle: Saddle, smoothing: float, relative: floa
     assert best is not None
     period, tilt, above, below, log_s = best
     step = float(short(np.array([2 * math.pi / period]))[0])
-    return Plan(
+    return Contour(
         saddle.excess, tilt, saddle.y, step, above, below, smoothing, max(min(relative, 0.1) * math.exp(log_s), 1e-290)
     )
 

@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.blocked import Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins, dot, log_mean
 
-Ints = npt.NDArray[np.int64]
-
-REACH = 1.2
-_SLOPE = 2 * math.tan(REACH)
-_RUN = 64
+REACH = 1.2  # how near to iπ/2, where log cosh is singular, the ellipses come: docs/engine.md, section 5
+_SLOPE = 2 * math.tan(REACH)  # the bound on |f'|/|s| there
+_RUN = 64  # terms in a run: 64u a level
 _CHUNK = 1 << 13  # a multiple of the run
 _PI_HIGH = float.fromhex("0x1.921fb544p+1")  # 33 bits of π
 _PI_LOW = float.fromhex("0x1.0b4611a626331p-33")  # the next 53

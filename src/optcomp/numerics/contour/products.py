@@ -15,21 +15,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.blocked import Complexes, Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.points import reduced
 
-Complexes = npt.NDArray[np.complex128]
-
 _ROWS, _COLUMNS = 64, 64
-BLOCK_NODES = _ROWS * _COLUMNS
+"""Nodes of a block as a square: a rotation for each row and column serves all of them."""
+BLOCK_NODES = _ROWS * _COLUMNS  # what one thread computes at a time
 _TOGETHER = 3
 """64 * 64 * 2^3 multiplications: few enough for a BLAS to stay in the calling thread; the only threads are ours."""
 
 
-def block_products(coins: Coins, c: float, step: float, blocks: npt.NDArray[np.int64]) -> Complexes:
+def block_products(coins: Coins, c: float, step: float, blocks: Ints) -> Complexes:
     """A row of values of φ for each block: nodes BLOCK_NODES * block + 0, 1, ...; the threads do not change them."""
     columns = _rotations(coins.x, step * np.arange(_COLUMNS, dtype=np.float64))
     work = partial(_block, coins, c, step, columns, math.fsum(coins.x * coins.m))

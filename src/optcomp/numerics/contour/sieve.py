@@ -16,20 +16,17 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.pairs import PAIRS, pair_bounds, pairs_promise
 
-Ints = npt.NDArray[np.int64]
-
-_CLUSTERS = 96
-_CHUNK = 24
-_SPLIT = 4
+_CLUSTERS = 96  # so many, the most telling ones, bound |φ| in a range
+_CHUNK = 24  # clusters at a time, after which hopeless ranges are given up
+_SPLIT = 4  # parts of a range that fails: a quarter usually succeeds or shows that it never will
 _SHARING = 3  # octaves that share their clusters
-_RANGES = 1024
-_SLACK = 1e-12
+_RANGES = 1024  # ranges at a time: with a chunk of clusters they fit into the cache
+_SLACK = 1e-12  # relative round-off of the bounds, counted generously
 
 
 @dataclass(frozen=True, eq=False)

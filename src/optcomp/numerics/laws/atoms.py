@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import float_down, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
 from optcomp.numerics.laws.law import log_mean_by_points
 
 Atoms = Sequence[tuple[arb, arb]]
-_BITS = 128
 
 
 class AtomicLaw(CloudLaw):
@@ -22,7 +21,7 @@ class AtomicLaw(CloudLaw):
     def __init__(self, atoms: Callable[[], Atoms]) -> None:
         super().__init__()
         self.atoms = atoms
-        with precision(_BITS):
+        with precision(SUM_BITS):
             known = atoms()
             self.most = max(float_up(value) for value, _ in known)
             top = max(known, key=lambda atom: float(atom[0].mid()))
@@ -37,7 +36,7 @@ class AtomicLaw(CloudLaw):
         return log_mean_by_points(self._logs, self._values, c)
 
     def cloud(self, c: float, theta: float) -> Cloud:
-        with precision(_BITS):
+        with precision(SUM_BITS):
             logs = [p.log() + arb(c) * value for value, p in self.atoms()]
             top = max(logs, key=lambda log: float(log.mid()))
             weights = np.array([float((log - top).exp().mid()) for log in logs])

@@ -16,14 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
-from optcomp.numerics.balls import float_up, precision
-from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.balls import SUM_BITS, float_up, precision
+from optcomp.numerics.blocked import CACHED, Floats, U
 from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
 
-_CHUNK = 1 << 17
-_MOST_CLOUDS = 32
-_BITS = 128
-MOST_POINTS = 400_000
+_MOST_CLOUDS = 32  # clouds remembered for a law: tilts of one plan times octaves
+LOG_CUT = 46.0  # e^-46 is 1e-20: what the points may miss of a law, far below u
+MOST_POINTS = 400_000  # more points than that cost more than the bound is worth
 _SIDE, _SLICE, _STACK = 64, 15, 32
 """64 * 64 * 15 multiplications: see `contour/products.py`."""
 
@@ -71,7 +70,7 @@ class Cloud:
         """φ at some θ; long runs of them are evenly spaced."""
         if in_products(theta.size, self.place.size):
             return self._products(theta)
-        rows = max(_CHUNK // self.place.size, 1)
+        rows = max(CACHED // self.place.size, 1)
         parts = [self._offsets(theta[i : i + rows]) for i in range(0, theta.size, rows)]
         real, imag, error = (np.concatenate(column) for column in zip(*parts, strict=True))
         return waves_of(self._centred[0], real, imag, error + 2.01 * (self.cut(theta) + self.cut(0 * theta)))
@@ -170,7 +169,7 @@ class CloudLaw(Law):
         if (c, "slope") not in self._known:
             cloud = self.kept_cloud(c, 1.0)
             step = 2.0 ** math.floor(math.log2(min(0.05 / (cloud.spread + 1e-300), 0.25, 0.5 * (c + 1))))
-            with precision(_BITS):
+            with precision(SUM_BITS):
                 here, centre = self.log_mean(c), arb(cloud.centre)
                 square = sum(((self.log_mean(c + h) - here - h * centre).exp() for h in (step, -step)), arb(-2))
                 most = (square.max(arb(0)).sqrt() / step).abs_upper()

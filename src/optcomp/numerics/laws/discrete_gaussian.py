@@ -15,13 +15,13 @@ import math
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_down, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_down, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.law import Law, Waves, waves_of
 
 LEAST_SIGMA, MOST_SIGMA = 0.1, 1e6
-_BITS = 128
+"""Below, the noise is hardly ever other than 0; above, sums over whole numbers become long."""
 _FAR = 10.5  # e^{-10.5²/2} < 2^-79
 
 
@@ -42,7 +42,7 @@ class DiscreteGaussianLaw(Law):
         """R(c) for real c."""
         sigma = ball(self.sigma)
         square = 2 * (arb.pi() * sigma) ** 2
-        count = math.ceil(math.sqrt((_BITS + 64) * math.log(2) / (2 * (math.pi * self._sigma) ** 2))) + 1
+        count = math.ceil(math.sqrt((SUM_BITS + 64) * math.log(2) / (2 * (math.pi * self._sigma) ** 2))) + 1
         angle = 2 * arb(c) * self.shift
         terms = ((-square * m * m).exp() * (angle * m).cos_pi() for m in range(1, count))
         rest = (-square * count * count).exp() * 2 / (1 - (-square * count).exp())
@@ -99,7 +99,7 @@ class DiscreteGaussianLaw(Law):
     def log_most_near(self, c: float, theta: float, radius: float) -> float:
         """|φ| is at most the sum of e^{-d²/2}/R(c), d the distances of θΔ/σ from multiples of β; the nearest counts."""
         if (c, "ring") not in self._known:
-            with precision(_BITS):
+            with precision(SUM_BITS):
                 self._known[c, "ring"] = float_down(self._ring(c))
         x = theta * self.shift / self._sigma
         away = max(abs(math.remainder(x, self._beta)) - radius * self.shift / self._sigma - 1e-12 * x, 0.0)
@@ -115,7 +115,7 @@ class DiscreteGaussianLaw(Law):
     def variance(self) -> arb:
         sigma = ball(self.sigma)
         square = 2 * (arb.pi() * sigma) ** 2
-        count = math.ceil(math.sqrt((_BITS + 64) * math.log(2) / (2 * (math.pi * self._sigma) ** 2))) + 2
+        count = math.ceil(math.sqrt((SUM_BITS + 64) * math.log(2) / (2 * (math.pi * self._sigma) ** 2))) + 2
         curve = sum(((-square * m * m).exp() * m * m for m in range(1, count)), arb(0)) * 2
         curve += (-square * count * count).exp() * count * count * 8 * arb(0, 1)
         return self.variance_of_normal() - (2 * arb.pi() * self.shift) ** 2 * curve / self._ring(0.0)

@@ -8,11 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import precision
+from optcomp.numerics.balls import FLOAT_BITS, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.law import Law, Waves
-
-_BITS = 96
 
 
 class NormalLaw(Law):
@@ -20,7 +18,7 @@ class NormalLaw(Law):
 
     def __init__(self, variance: Callable[[], arb]) -> None:
         self._variance = variance
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             self._v = float(variance().mid())  # within 2u
 
     def log_mean(self, c: float) -> arb:

@@ -13,13 +13,12 @@ from functools import lru_cache
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
 from optcomp.numerics.laws.law import Waves, joined, log_mean_by_points, waves_of
 
-_BITS = 128
 _NEAR, _STEEP, _DEGREE = 8.0, 16.0, 48
 """Points are used where θε <= 8 and (1+2c)ε <= 16; 48 are enough for an error of e^-100 there."""
 
@@ -27,7 +26,7 @@ _NEAR, _STEEP, _DEGREE = 8.0, 16.0, 48
 @lru_cache(maxsize=16)
 def legendre_balls(n: int) -> list[tuple[arb, arb]]:
     """Nodes and weights of Gauss quadrature on [-1, 1]."""
-    with precision(_BITS):
+    with precision(SUM_BITS):
         return [arb.legendre_p_root(n, k, weight=True) for k in range(n)]
 
 
@@ -50,7 +49,7 @@ class LaplaceLaw(CloudLaw):
     def __init__(self, eps: Exact) -> None:
         super().__init__()
         self.eps = eps
-        with precision(_BITS):
+        with precision(SUM_BITS):
             self.most = float_up(ball(eps))
         self.log_top = math.log(0.5) - 1e-15
         self._eps = float(eps)
@@ -75,7 +74,7 @@ class LaplaceLaw(CloudLaw):
 
     def _common(self, c: float) -> float:
         """At most E e^{c(L - ε)}, within 1e-12."""
-        with precision(_BITS):
+        with precision(SUM_BITS):
             return float_down((self.log_mean(c) - arb(c) * ball(self.eps)).exp())
 
     def cloud(self, c: float, theta: float) -> Cloud:

@@ -16,7 +16,7 @@ from flint import arb
 
 from optcomp.numerics.blocked import Floats, U
 
-_GUESS_STEP = 0.03
+_GUESS_STEP = 0.03  # of the tilt, for derivatives as differences: good enough to choose by
 
 
 @dataclass(frozen=True, eq=False)

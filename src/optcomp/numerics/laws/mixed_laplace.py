@@ -15,19 +15,17 @@ import math
 import numpy as np
 from flint import acb, arb
 
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
-from optcomp.numerics.laws.cloud import Cloud, CloudLaw
+from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.laplace import gauss_cut, legendre, legendre_balls
 from optcomp.numerics.laws.law import log_mean_by_points
 from optcomp.numerics.laws.mixed_normal import Direction
 
-_BITS = 96
-_LOG_CUT = 46.0
-_GUESSES = 64
-_FLATS = np.exp2(-np.arange(0.0, 14.0))
-MOST_DEGREE = 2048
+_GUESSES = 64  # points of a guess
+_FLATS = np.exp2(-np.arange(0.0, 14.0))  # flatnesses of ellipses that are tried
+MOST_DEGREE = 2048  # points: their roots are computed once, in a second
 
 
 class MixedLaplaceLaw(CloudLaw):
@@ -39,7 +37,7 @@ class MixedLaplaceLaw(CloudLaw):
         self._eps, self._q = float(eps), float(q)
         self._sign = 1.0 if direction == "towards" else -1.0
         self.most_tilt = 1e7
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             end = ball(eps) if direction == "towards" else -ball(eps)
             log_b = (1 + ball(q) * end.expm1()).log()
             self.most = float_up(int(self._sign) * log_b)
@@ -69,10 +67,10 @@ class MixedLaplaceLaw(CloudLaw):
         log_b = power * rise + (0.0 if power >= 0 else power * np.log(np.cos(0.5 * self._eps * flat)))
         log_size = log_b + 0.5 * self._eps * (grown - 1) + theta * self._eps * flat + self._eps + math.log(2)
         log_rho = np.log(grown + flat)
-        best = int(np.argmin((log_size + _LOG_CUT) / log_rho))
+        best = int(np.argmin((log_size + LOG_CUT) / log_rho))
         return float(log_rho[best]), float(log_size[best])
 
-    def _degree(self, power: float, theta: float, log_cut: float = _LOG_CUT) -> int:
+    def _degree(self, power: float, theta: float, log_cut: float = LOG_CUT) -> int:
         """A power of two, so that few sets of Gauss points are ever made."""
         log_rho, log_size = self._ellipse(power, theta)
         wanted = math.ceil((log_size + log_cut) / (2 * log_rho)) + 4
@@ -103,7 +101,7 @@ class MixedLaplaceLaw(CloudLaw):
         """By the same rule in balls; where that says nothing, |cL| <= |c|ε."""
         power = self._power(c)
         eps, q, gamma = ball(self.eps), ball(self.q), arb(power)
-        degree = self._degree(power, 0.0, _LOG_CUT + 20)
+        degree = self._degree(power, 0.0, LOG_CUT + 20)
         missed = 1.01 * self._missed(power, 0.0, degree)
         if missed >= 0.5:
             return arb(0, 1.01 * abs(c) * self._eps)
@@ -125,7 +123,7 @@ class MixedLaplaceLaw(CloudLaw):
     def fade(self, c: float, theta: float) -> float:
         """The atoms, and 2 (G/π at either end)/θ for the density G: log G/π has slope (γ+1)π - 3/2, so one minimum."""
         if (c, "atoms") not in self._known:
-            with precision(_BITS):
+            with precision(FLOAT_BITS):
                 eps, q, gamma = ball(self.eps), ball(self.q), arb(self._power(c))
                 whole = self.log_mean(c).exp()
                 ends = [(gamma * (1 + q * end.expm1()).log()).exp() for end in (-eps, eps)]

@@ -19,20 +19,19 @@ from typing import Literal
 import numpy as np
 from flint import acb, arb
 
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import QUICK_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact import Exact
-from optcomp.numerics.laws.cloud import Cloud, CloudLaw
+from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.gaussian import normal_tail
 from optcomp.numerics.laws.mixed_shape import Rule, Shape, log_ratio, middle_of, share_of
 
 Direction = Literal["towards", "away"]
-_BITS = 80
-_LOG_CUT = 46.0
 _GUESSES, _NEAR = 240, 9.0
-_MOST_REACH = 300.0
-_MOST_SHAPES = 64
-_APART = 60.0
+"""Points of a guess, and the standard deviations around a hump that they cover."""
+_MOST_REACH = 300.0  # deviations from 0 at which the tilted law may lie; farther out it costs too much
+_MOST_SHAPES = 64  # tilts remembered for a law
+_APART = 60.0  # μ from which the two humps are integrated apart
 
 
 class MixedNormalLaw(CloudLaw):
@@ -49,7 +48,7 @@ class MixedNormalLaw(CloudLaw):
         self.most_tilt = _MOST_REACH / self._mu + 3
         if direction == "away":
             self.most_tilt = 0.5 * _MOST_REACH**2 / -math.log1p(-self._q)
-            with precision(_BITS):
+            with precision(QUICK_BITS):
                 self.most = float_up(-(-ball(q)).log1p())
 
     def _power(self, c: float) -> float:
@@ -74,7 +73,7 @@ class MixedNormalLaw(CloudLaw):
             self._shapes[c] = Shape(self._mu, self._q, self._power(c))
         return self._shapes[c]
 
-    def rule(self, c: float, theta: float, log_cut: float = _LOG_CUT) -> Rule:
+    def rule(self, c: float, theta: float, log_cut: float = LOG_CUT) -> Rule:
         """The points for all places up to θ."""
         shape = self.shape(c)
         if (c, theta, log_cut) not in self._rules:
@@ -95,7 +94,7 @@ class MixedNormalLaw(CloudLaw):
 
     def log_mean(self, c: float) -> arb:
         """By the same rule in balls."""
-        rule = self.rule(c, 0.0, _LOG_CUT + 20)
+        rule = self.rule(c, 0.0, LOG_CUT + 20)
         mu, q, step, gamma = ball(self.mu), ball(self.q), arb(rule.step), arb(self._power(c))
         total = arb(0)
         for j in rule.index().tolist():

@@ -19,11 +19,14 @@ from optcomp.numerics.blocked import Floats
 _WIDE = 13.0
 """e^{-13²/2} is far below every cut."""
 _CELLS, _FINE, _LONG = 2048, 640, 100.0
+"""Cells in all, cells about each hump, and the distance of two humps from which they are cut so."""
 _SLACK = 1.01
 """For the round-off of all bounds here, each of them a few exponentials of logs within 1e-6."""
 _LOG_SLACK, _RELATIVE_SLACK, _SHARE_SLACK = 1e-6, 1e-14, 1e-9
-_ROUNDS = 5
+"""Round-off of logs, relative to their terms, and of shares, each counted generously."""
+_ROUNDS = 5  # of step and kept cells, which depend on each other; after that nothing changes any more
 _HEIGHTS, _PIECES = 6, 32
+"""Heights of the line that are tried, each half the last, and parts of an upright piece."""
 
 
 Mask = npt.NDArray[np.bool_]

@@ -11,7 +11,7 @@ from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour import gather as module
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.gather import gather
-from optcomp.numerics.contour.plan import Plan
+from optcomp.numerics.contour.plan import Contour
 from optcomp.numerics.contour.points import Compressed
 from optcomp.numerics.contour.sieve import Skipped
 from tests.oracles.contour import phi, within
@@ -37,7 +37,7 @@ def sizes(coins: Coins, c: float, theta: Floats) -> Floats:
 @pytest.mark.parametrize("work", [1e3, 1e9])
 def test_nodes(name: str, tolerance: float, work: float) -> None:
     coins, c = FAMILIES[name], 0.75
-    plan = Plan(True, c, 1.0, 0.125, 2.0, 0.25, 1e-5, tolerance)
+    plan = Contour(True, c, 1.0, 0.125, 2.0, 0.25, 1e-5, tolerance)
     with np.errstate(all="ignore"):
         found = gather(coins, Compressed(coins), plan, work)
     nodes, w2 = found.nodes, found.plan.smoothing
@@ -64,7 +64,7 @@ def test_nodes_before_the_first_swing_are_paid_for(monkeypatch: pytest.MonkeyPat
         lambda coins, plan, first, last, *_: Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0),
     )
     coins, c = FAMILIES["even"], 0.75
-    plan = Plan(True, c, 1.0, 2.0**-6, 2.0, 0.25, 1e-2, 100.0)
+    plan = Contour(True, c, 1.0, 2.0**-6, 2.0, 0.25, 1e-2, 100.0)
     nodes = gather(coins, Compressed(coins), plan, 1e9).nodes
     index = np.rint(nodes.theta / plan.step).astype(np.int64)
     missing = np.setdiff1d(np.arange(index[-1] + 1), index)
@@ -78,7 +78,7 @@ def test_nodes_before_the_first_swing_are_paid_for(monkeypatch: pytest.MonkeyPat
 def test_the_first_nodes_cost_no_more_than_the_cap() -> None:
     """Many tiny coins turn around late: a million nodes lie before."""
     coins = Coins(np.array([0.00028553960324384037]), np.array([43211.0]))
-    plan = Plan(True, 0.75, 1.0, 2.0**-10, 2.0, 0.25, 1e-12, 1e-9)
+    plan = Contour(True, 0.75, 1.0, 2.0**-10, 2.0, 0.25, 1e-12, 1e-9)
     with np.errstate(all="ignore"):
         short, long = (gather(coins, Compressed(coins), plan, work) for work in (1e5, 1e8))
     assert short.nodes.theta.size < 10_000 < long.nodes.theta.size

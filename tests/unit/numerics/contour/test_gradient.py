@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from optcomp.composition import compose
 from optcomp.guarantees import Gaussian, PureDP
 from optcomp.numerics.blocked import Floats
-from optcomp.numerics.contour.gradient import MOST_DENSE, Terms, gradient, optimum, terms_of
+from optcomp.numerics.contour.gradient import BLUR, MOST_DENSE, Terms, optimum
 from tests.oracles.losses import gaussian_hockey
 from tests.oracles.truth import real, working
 
@@ -50,6 +50,19 @@ def exact(coins: Floats, noise: Floats, delta: float) -> arb:
             middle = ((low + high) / 2).mid()
             low, high = (middle, high) if excess(found, mu, middle) > real(delta) else (low, middle)
         return low
+
+
+def terms_of(coins: Floats, noise: Floats) -> tuple[Terms, Floats]:
+    """Every parameter an amount of its own: coins first."""
+    k, m = coins.size, noise.size
+    terms = Terms(np.ones(k + m), np.arange(k), np.ones(k), np.arange(k, k + m), np.ones(m), np.zeros(0))
+    return terms, np.concatenate([coins, noise])
+
+
+def gradient(coins: Floats, noise: Floats, delta: float, blur: float = BLUR) -> tuple[float, Floats, Floats]:
+    """About the optimum y at δ, dy/dx_i and dy/dμ_j: how ε grows with each parameter, δ staying the same."""
+    found = optimum(*terms_of(coins, noise), math.log(delta), blur)
+    return found.y, found.slopes[: coins.size], found.slopes[coins.size :]
 
 
 def differences(value: Callable[[Floats], arb], amounts: Floats, step: float) -> Floats:

@@ -11,7 +11,7 @@ from flint import acb, arb
 
 from optcomp.guarantees.choices import response
 from optcomp.guarantees.noise import normal
-from optcomp.numerics.contour.bracket import Target, excess_at, excess_root
+from optcomp.numerics.contour.bracket import Goal, excess_at, excess_root
 from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
 from optcomp.numerics.laws.laplace import LaplaceLaw
@@ -117,7 +117,7 @@ def test_roots_between_their_ends(index: int, log_t: float) -> None:
     laws, known, square = ATOMS[index]
     truth = Beside([variance_hockey(square)], lambda: sums_of([(response_atoms(e, n), m) for e, n, m in known]))
     rest = math.log(-math.expm1(log_t))
-    goal = Target((log_t, log_t), (math.nextafter(rest, -math.inf), math.nextafter(rest, 0.0)))
+    goal = Goal((log_t, log_t), (math.nextafter(rest, -math.inf), math.nextafter(rest, 0.0)))
     end = sum(e * m for e, _, m in known) + 60 * math.sqrt(float(square)) + 30 * float(square)
     with np.errstate(all="ignore"):
         found = excess_root(Independent(laws, end), goal, 1e-9, 5e8)[0]

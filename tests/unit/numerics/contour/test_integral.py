@@ -16,7 +16,7 @@ from optcomp.numerics.contour.anchor import Anchor, CoinSource
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.gather import truncation
 from optcomp.numerics.contour.integral import Integral, Nodes
-from optcomp.numerics.contour.plan import Plan, log_reach
+from optcomp.numerics.contour.plan import Contour, log_reach
 from tests.oracles.halves import Halves
 from tests.oracles.truth import Truth, working
 
@@ -40,12 +40,12 @@ def short(value: float) -> float:
     return float(np.float32(value))
 
 
-def made(name: str, plan: Plan, work: float = 1e9) -> Anchor:
+def made(name: str, plan: Contour, work: float = 1e9) -> Anchor:
     with np.errstate(all="ignore"):
         return CoinSource(coins_of(name)).anchor(plan, work)
 
 
-def log_h(name: str, plan: Plan, y: float) -> arb:
+def log_h(name: str, plan: Contour, y: float) -> arb:
     """log H(y) with 200 bits."""
     excess = TRUTHS[name].delta(Fraction(y), 400)
     with working(300):
@@ -66,9 +66,9 @@ def width(integral: Integral, y: float) -> float:
     return sides.most - sides.least
 
 
-def plan_for(excess: bool, tilt: float, y: float, step: float, smoothing: float, tolerance: float = 1e-12) -> Plan:
+def plan_for(excess: bool, tilt: float, y: float, step: float, smoothing: float, tolerance: float = 1e-12) -> Contour:
     above, below = (tilt + 3, tilt / 4) if excess else (tilt / 8, -1.0)
-    return Plan(excess, short(tilt), y, short(step), short(above), short(below), smoothing, tolerance)
+    return Contour(excess, short(tilt), y, short(step), short(above), short(below), smoothing, tolerance)
 
 
 GOOD = plan_for(True, 1.5, 2.0, 0.25, 1e-4)
@@ -105,7 +105,7 @@ def test_any_plan_gives_a_true_bracket(
     above = tilt * (1 + stretch) if excess else tilt * max(1 - stretch, 0)
     below = tilt * max(1 - stretch, 0) if excess else max(tilt * (1 + stretch), -1)
     total = float(TRUTHS[name].total)
-    plan = Plan(
+    plan = Contour(
         excess,
         short(tilt),
         anywhere * total,
@@ -123,7 +123,7 @@ def test_any_plan_gives_a_true_bracket(
 
 @pytest.mark.parametrize("plan", [GOOD, GOOD_REST])
 @pytest.mark.parametrize("name", ["few", "copies", "many"])
-def test_a_good_plan_gives_a_narrow_one(name: str, plan: Plan) -> None:
+def test_a_good_plan_gives_a_narrow_one(name: str, plan: Contour) -> None:
     found = made(name, replace(plan, smoothing=1e-7))
     for y in (0.1, 0.5, 1.0):
         assert holds(name, found.integral, y)
@@ -132,7 +132,7 @@ def test_a_good_plan_gives_a_narrow_one(name: str, plan: Plan) -> None:
 
 @pytest.mark.parametrize("plan", [GOOD, GOOD_REST])
 @pytest.mark.parametrize("share", [0.2, 0.6])
-def test_what_is_left_out_is_paid_for(plan: Plan, share: float) -> None:
+def test_what_is_left_out_is_paid_for(plan: Contour, share: float) -> None:
     """Nodes thrown away at random, worst sign or not: their weight goes to `near` and `far`."""
     found = made("few", plan)
     nodes, w2 = found.nodes, plan.smoothing
@@ -152,7 +152,7 @@ def test_what_is_left_out_is_paid_for(plan: Plan, share: float) -> None:
 
 @pytest.mark.parametrize("plan", [GOOD, GOOD_REST])
 @pytest.mark.parametrize("error", [1e-5, 1e-3, 1e-2])
-def test_errors_of_the_nodes_are_paid_for(plan: Plan, error: float) -> None:
+def test_errors_of_the_nodes_are_paid_for(plan: Contour, error: float) -> None:
     """Each φ moved by its error in the direction that hurts most, either way."""
     plan = replace(plan, smoothing=1e-6)
     found = made("few", plan)
@@ -173,7 +173,7 @@ def test_errors_of_the_nodes_are_paid_for(plan: Plan, error: float) -> None:
 
 @pytest.mark.parametrize("plan", [GOOD, GOOD_REST])
 @pytest.mark.parametrize("which", ["here", "above", "below"])
-def test_errors_of_the_means_are_paid_for(plan: Plan, which: str) -> None:
+def test_errors_of_the_means_are_paid_for(plan: Contour, which: str) -> None:
     found = made("few", replace(plan, smoothing=1e-6))
     value, error = getattr(found.log_means, which)
     for shift in (1e-3, -1e-3):
@@ -220,7 +220,7 @@ def test_smoothing_sandwich(w2: float, y: float) -> None:
 
 @pytest.mark.parametrize("step", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("plan", [GOOD, GOOD_REST])
-def test_sum_over_nodes_and_its_aliases(plan: Plan, step: float) -> None:
+def test_sum_over_nodes_and_its_aliases(plan: Contour, step: float) -> None:
     """z S(y) is the sum of e^{cmΛ} H_w(y + mΛ), and the bound on aliasing is at least all terms but m = 0."""
     plan = replace(plan, step=step, smoothing=0.01, tolerance=1e-14)
     found = made("tiny", plan)

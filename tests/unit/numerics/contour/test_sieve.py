@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.contour import sieve as module
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.sieve import Skipped, sieve
@@ -33,7 +33,7 @@ def sizes(coins: Coins, c: float, theta: Floats) -> Floats:
     return np.asarray(np.exp((logs * coins.m).sum(axis=1)))
 
 
-def left_of(found: Skipped, first: int, last: int) -> module.Ints:
+def left_of(found: Skipped, first: int, last: int) -> Ints:
     """Which nodes were skipped."""
     kept = np.zeros(last + 1, dtype=bool)
     for start, stop in zip(found.starts.tolist(), found.stops.tolist(), strict=True):

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import Literal
 
-from optcomp.errors import InvalidGuarantee
+from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.loss import PrivacyLoss
 from optcomp.numerics.exact import Exact, exact
 from optcomp.numerics.laws.law import Law
 
-Direction = Literal["remove", "add"]
 
-
-class Mechanism(ABC):
-    """A mechanism whose privacy loss is known exactly."""
+class KnownLoss(Written, ABC):
+    """Anything whose privacy loss is known exactly."""
 
     @property
     @abstractmethod
