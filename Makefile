@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 RUN := $(VENV)/bin
+# what the tests of the built wheel install from, without a package index
+HOUSE := $(VENV)/wheelhouse
 
 .PHONY: setup demo test campaign lint bench docs clean
 
@@ -11,7 +13,11 @@ setup: $(VENV)/ready
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "optcomp needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all,test]'
+	rm -rf $(HOUSE)
+	$(RUN)/python -m pip wheel --quiet --disable-pip-version-check --constraint constraints.txt --wheel-dir $(HOUSE) \
+		'.[data]' setuptools
+	rm -f $(HOUSE)/optcomp-*.whl
 	touch $@
 
 demo: setup
@@ -37,7 +43,7 @@ docs: setup
 $(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint bench/constraints.txt \
-		--editable . dp-accounting prv-accountant diffprivlib
+		--editable '.[data,interop,plots]' prv-accountant diffprivlib
 	touch $@
 
 bench: $(PEERS)/ready

@@ -2,45 +2,99 @@
 
 >>> import optcomp as oc
 >>> oc.compose([oc.ApproxDP(0.1, 1e-9)] * 50 + [oc.PureDP(0.2)] * 50, delta=1e-6).epsilon
+
+`import optcomp` alone imports nothing else: a name fetches its room when it is first used.
 """
 
-from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
-from optcomp.errors import (
-    BudgetExceeded,
-    CannotBeShared,
-    HypothesisNotMet,
-    InvalidGuarantee,
-    InvalidInput,
-    MechanismClosed,
-    MechanismFailed,
-    NotAffordable,
-    OptcompError,
-    PrecisionNotReached,
-    UnknownTheorem,
-)
-from optcomp.guarantees import (
-    TCDP,
-    ZCDP,
-    ApproxDP,
-    ApproxZCDP,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    Gaussian,
-    GaussianDP,
-    Laplace,
-    NameAndShame,
-    PoissonSubsampled,
-    PrivacyLoss,
-    PureDP,
-    RandomizedResponse,
-    RenyiDP,
-    SparseVectorDP,
-)
-from optcomp.numerics.progress import listening
-from optcomp.theorems import Bound, Theorem, known_theorems, theorem
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
+    from optcomp.errors import (
+        BudgetExceeded,
+        CannotBeShared,
+        HypothesisNotMet,
+        InvalidGuarantee,
+        InvalidInput,
+        MechanismClosed,
+        MechanismFailed,
+        MissingExtra,
+        NotAffordable,
+        OptcompError,
+        PrecisionNotReached,
+        UnknownTheorem,
+    )
+    from optcomp.guarantees import (
+        TCDP,
+        ZCDP,
+        ApproxDP,
+        ApproxZCDP,
+        DiscreteGaussian,
+        DiscreteLaplace,
+        Exponential,
+        Gaussian,
+        GaussianDP,
+        Laplace,
+        NameAndShame,
+        PoissonSubsampled,
+        PrivacyLoss,
+        PureDP,
+        RandomizedResponse,
+        RenyiDP,
+        SparseVectorDP,
+    )
+    from optcomp.numerics.progress import listening
+    from optcomp.theorems import Bound, Theorem, known_theorems, theorem
 
 __version__ = "0.1.0"
+
+_ROOM_OF = {
+    "METHODS": "composition",
+    "TCDP": "guarantees",
+    "ZCDP": "guarantees",
+    "ApproxDP": "guarantees",
+    "ApproxZCDP": "guarantees",
+    "Bound": "theorems",
+    "BudgetExceeded": "errors",
+    "Calibrated": "composition",
+    "CannotBeShared": "errors",
+    "Composer": "composition",
+    "DiscreteGaussian": "guarantees",
+    "DiscreteLaplace": "guarantees",
+    "Exponential": "guarantees",
+    "Gaussian": "guarantees",
+    "GaussianDP": "guarantees",
+    "HypothesisNotMet": "errors",
+    "InvalidGuarantee": "errors",
+    "InvalidInput": "errors",
+    "Laplace": "guarantees",
+    "MechanismClosed": "errors",
+    "MechanismFailed": "errors",
+    "MissingExtra": "errors",
+    "NameAndShame": "guarantees",
+    "NotAffordable": "errors",
+    "OptcompError": "errors",
+    "PoissonSubsampled": "guarantees",
+    "PrecisionNotReached": "errors",
+    "PrivacyLoss": "guarantees",
+    "PureDP": "guarantees",
+    "RandomizedResponse": "guarantees",
+    "RenyiDP": "guarantees",
+    "SparseVectorDP": "guarantees",
+    "Theorem": "theorems",
+    "UnknownTheorem": "errors",
+    "calibrate": "composition",
+    "compare": "composition",
+    "compose": "composition",
+    "convert": "composition",
+    "known_theorems": "theorems",
+    "listening": "numerics.progress",
+    "theorem": "theorems",
+}
+"""Every public name and where it comes from, sorted."""
+
+_ROOMS = ("composition", "errors", "guarantees", "instances", "numerics", "theorems")
+"""Rooms that are attributes without an import of their own: those of the public names, and what these stand on."""
 
 __all__ = [
     "METHODS",
@@ -64,6 +118,7 @@ __all__ = [
     "Laplace",
     "MechanismClosed",
     "MechanismFailed",
+    "MissingExtra",
     "NameAndShame",
     "NotAffordable",
     "OptcompError",
@@ -84,3 +139,21 @@ __all__ = [
     "listening",
     "theorem",
 ]
+
+if not TYPE_CHECKING:  # a type checker reads the imports above, and knows what is no name of ours
+
+    def __getattr__(name: str) -> object:
+        """A public name or a room, imported when it is asked for."""
+        from importlib import import_module
+
+        if name in _ROOMS:
+            return import_module(f"optcomp.{name}")
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module 'optcomp' has no attribute {name!r}", name=name)
+        value = getattr(import_module(f"optcomp.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        """Public names and rooms, imported or not."""
+        return sorted({*globals(), *_ROOMS, *__all__})

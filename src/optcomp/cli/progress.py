@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING
 
 import optcomp as oc
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PATIENCE = 0.5
 """Seconds of work before a bar appears."""
@@ -23,6 +24,8 @@ def working(what: str, *, follow: bool = True) -> Iterator[Tell]:
 
     The bar follows what the library reports; with `follow=False` only what the block itself tells.
     """
+    from rich.console import Console
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _ignore
@@ -43,6 +46,8 @@ class _Bar:
     """A bar that waits before it appears and leaves no trace; it pulses until the first report."""
 
     def __init__(self, console: Console, what: str) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True)
         self._task = self._progress.add_task(what, total=None)

@@ -3,10 +3,9 @@
 Optional: `pip install 'optcomp[interop]'`.  Nothing else in optcomp imports dp-accounting.
 """
 
-try:
-    import dp_accounting  # noqa: F401  # looked for here, so that its absence is told in one place
-except ModuleNotFoundError as error:
-    raise ImportError("optcomp.interop needs dp-accounting: pip install 'optcomp[interop]'") from error
+from optcomp.extras import needed
+
+needed("dp_accounting", "interop")  # looked for here, so that its absence is told in one place
 
 from optcomp.interop.accountant import OptcompAccountant
 from optcomp.interop.reading import from_event

@@ -33,11 +33,12 @@ from optcomp.guarantees import (
 )
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Exact, exact, whole
 
 Part = Guarantee | KnownLoss | RenyiBounded
-_BITS = 192
+_MOST_WHOLE = 10**9
+"""A sensitivity or a number of answers beyond this is taken for a slip."""
 
 
 class Extreme(Enum):
@@ -142,7 +143,9 @@ def _discrete_laplace(event: dp_event.DpEvent, relation: Relation) -> Part:
     inverse = exact(event.noise_parameter, "noise_parameter")
     if not inverse > 0:
         raise InvalidInput("noise_parameter", event.noise_parameter, "must be positive")
-    return DiscreteLaplace(1 / Fraction(inverse), moves(relation) * whole(event.sensitivity, "sensitivity", 1, 10**9))
+    return DiscreteLaplace(
+        1 / Fraction(inverse), moves(relation) * whole(event.sensitivity, "sensitivity", 1, _MOST_WHOLE)
+    )
 
 
 def _discrete_gaussian(event: dp_event.DpEvent, relation: Relation) -> Part:
@@ -179,7 +182,7 @@ def _randomized_response(event: dp_event.DpEvent, relation: Relation) -> Part | 
     if relation is not Relation.REPLACE_ONE:
         raise UnsupportedEvent("event", event, f"it is known for REPLACE_ONE neighbours, not for {relation.name}")
     noise = exact(event.noise_parameter, "noise_parameter")
-    answers = whole(event.num_buckets, "num_buckets", 1, 10**9)
+    answers = whole(event.num_buckets, "num_buckets", 1, _MOST_WHOLE)
     if not 0 <= noise <= 1:
         raise InvalidInput("noise_parameter", event.noise_parameter, "must be at least 0 and at most 1")
     if answers == 1 or noise == 1:
@@ -190,7 +193,7 @@ def _randomized_response(event: dp_event.DpEvent, relation: Relation) -> Part | 
 def response_epsilon_up(noise: Exact, answers: int) -> float:
     """log(1 + k(1 - p)/p), rounded up: more ε is always worse."""
     p = Fraction(noise)
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         return float_up(ball(answers * (1 - p) / p).log1p())
 
 
@@ -219,6 +222,7 @@ def _sampled(mechanism: Part, rate: float) -> Part:
 
 
 _RESPONSE = "RandomizedResponseDpEvent"
+"""The event that is about replacing a record."""
 _NOISE = (
     "DiscreteGaussianDpEvent",
     "DiscreteLaplaceDpEvent",
@@ -226,6 +230,7 @@ _NOISE = (
     "LaplaceDpEvent",
     "PoissonSampledDpEvent",
 )
+"""Events that are about adding or removing a record, unless told otherwise."""
 _READERS: dict[str, Callable[[dp_event.DpEvent, Relation], Part | Extreme]] = {
     "DiscreteGaussianDpEvent": _discrete_gaussian,
     "DiscreteLaplaceDpEvent": _discrete_laplace,
@@ -239,6 +244,7 @@ _READERS: dict[str, Callable[[dp_event.DpEvent, Relation], Part | Extreme]] = {
     "RandomizedResponseDpEvent": _randomized_response,
     "ZCDpEvent": _zcdp,
 }
+"""By name, since some classes are newer than the release that may be installed."""
 _REASONS = {
     "MixtureOfGaussiansDpEvent": "optcomp knows no noise whose sensitivity is random",
     "PermuteAndFlipDpEvent": "optcomp does not know the loss of permute-and-flip",
@@ -249,3 +255,4 @@ _REASONS = {
     "TruncatedSubsampledGaussianDpEvent": "optcomp knows samples of any size only, not truncated ones",
     "UnsupportedDpEvent": "it says of itself that it has no description",
 }
+"""Why an event is refused."""

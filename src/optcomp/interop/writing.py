@@ -40,12 +40,13 @@ from optcomp.instances.parts import Parts
 from optcomp.interop.reading import Part
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
-from optcomp.numerics.balls import ball, float_down, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, precision
 from optcomp.numerics.exact import Exact
 
-_BITS = 192
 _RESPONSE = "RandomizedResponse"
+"""The mechanism that is about replacing a record."""
 _NOISE = ("DiscreteGaussian", "DiscreteLaplace", "Gaussian", "Laplace", "PoissonSubsampled")
+"""Mechanisms that are about adding or removing a record, unless told otherwise."""
 
 
 def to_event(parts: Items, *, neighboring_relation: Relation | None = None) -> dp_event.DpEvent:
@@ -148,7 +149,7 @@ def _randomized_response(part: RandomizedResponse, relation: Relation) -> Parame
     """p = k/(e^ε + k - 1): less noise is always worse."""
     if relation is not Relation.REPLACE_ONE:
         raise UnsupportedEvent("parts", part, f"it is an event for REPLACE_ONE neighbours, not for {relation.name}")
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         noise = float_down(part.answers / (ball(part.epsilon).expm1() + part.answers))
     if not noise:
         raise UnsupportedEvent("parts", part, "its chance of another answer is too small for a float")
@@ -183,6 +184,7 @@ _WRITERS: dict[type, tuple[str, Callable[[Any, Relation], Parameters]]] = {
     RandomizedResponse: ("RandomizedResponseDpEvent", _randomized_response),
     ZCDP: ("ZCDpEvent", _zcdp),
 }
+"""The name of the event and its parameters, by the class of a guarantee."""
 _REASONS: dict[type, str] = {
     ApproxZCDP: "ZCDpEvent has no δ",
     GaussianDP: "write it as Gaussian noise, Gaussian(1, mu)",
@@ -191,3 +193,4 @@ _REASONS: dict[type, str] = {
     SparseVectorDP: "write it as PureDP(epsilon)",
     TCDP: "only D_α <= ξ + ρα for all α is one",
 }
+"""Why there is no event."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from optcomp.cli.audit import complete_mechanism
+from optcomp.cli.audit.command import complete_mechanism
 from optcomp.cli.main import app
 from optcomp.interactive.audit import known_mechanisms
 

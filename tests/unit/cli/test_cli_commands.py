@@ -16,8 +16,9 @@ from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.cli.main import app
-from optcomp.cli.options import complete_format, complete_method, complete_theorem
-from optcomp.cli.target import Question
+from optcomp.cli.options import complete_format, complete_method
+from optcomp.cli.sought_total import SoughtTotal
+from optcomp.cli.theorems import complete_theorem
 from optcomp.cli.writing.digits import decimal_ends, excess, published, saving, shown_down, shown_up
 
 
@@ -138,7 +139,7 @@ def test_short_decimals_below_the_float_need_a_proof() -> None:
     assert bound.upper > 0.3
     assert published(bound, lambda *_: True) == "0.3"
     assert published(bound, lambda *_: False) == "0.3000000001"
-    asked = Question(delta="0")
+    asked = SoughtTotal(delta="0")
     assert asked.proves({oc.PureDP("0.3"): 1}, bound, Decimal("0.3"))
     assert not asked.proves({oc.PureDP("0.3"): 1}, bound, Decimal("0.2999999999"))
 

@@ -16,6 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from optcomp.cli.figures import command as figures
+from optcomp.cli.figures import counts
+from optcomp.cli.figures.counts import remarks
 from optcomp.cli.figures.drawings import PICTURES
 from optcomp.cli.main import app
 from optcomp.proofs import figures as data
@@ -33,7 +35,7 @@ def invoked(*arguments: str) -> Any:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "SIZES", SMALL)
+    monkeypatch.setattr(counts, "SIZES", SMALL)
 
 
 @pytest.mark.usefixtures("few")
@@ -85,7 +87,7 @@ def _row(d: int, **scales: float) -> CountNoise:
 
 def test_remarks_say_where_each_wins() -> None:
     rows = [_row(1, gaussian_l2=5.0), _row(1000, gaussian_l2=50.0, laplace_strong=100.0)]
-    lines = list(figures.remarks(rows))
+    lines = list(remarks(rows))
     assert lines[0] == "Laplace, ℓ1: least noise at d = 1; ×28.3 at d = 1,000"
     assert lines[1] == "Gaussian, ℓ2: least noise at d = 1,000; below Laplace, ℓ1 from d = 1,000 on"
     assert lines[2] == "Laplace, strong: never the least noise; below Laplace, ℓ1 from d = 1,000 on; +183% at d = 1,000"

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import optcomp as oc
 from optcomp.cli.reading.entries import tally
 from optcomp.cli.reading.files import entries_from
-from optcomp.cli.reading.formats import Format, entries_of, sniff
+from optcomp.cli.reading.format_names import Format
+from optcomp.cli.reading.formats import entries_of, sniff
 from optcomp.cli.reading.items import entry_of
 from optcomp.composition.reading import read_parts
 

@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.cli.main import app
-from optcomp.cli.reading.entries import Counts, tally
+from optcomp.cli.reading.entries import MechanismCounts, tally
 from optcomp.cli.reading.expressions import Argument, Call, Malformed, parse
-from optcomp.cli.reading.formats import Format, entries_of
+from optcomp.cli.reading.format_names import Format
+from optcomp.cli.reading.formats import entries_of
 from optcomp.cli.reading.items import entry_of
 from optcomp.cli.reading.mechanism_syntax import KINDS, make, number, written
 from optcomp.guarantees import KnownLoss, RenyiBounded
@@ -270,7 +271,7 @@ def test_one_laplace_is_the_formula() -> None:
 
 @pytest.mark.parametrize("method", ["auto", "renyi"])
 def test_compose_json_is_the_bound(method: str) -> None:
-    counts: Counts = {oc.Gaussian("4"): 10, oc.ZCDP("0.01"): 2, oc.PureDP("0.1"): 5}
+    counts: MechanismCounts = {oc.Gaussian("4"): 10, oc.ZCDP("0.01"): 2, oc.PureDP("0.1"): 5}
     command = f"compose 'gaussian(4)x10' 'zcdp(.01)x2' 0.1x5 --delta 1e-6 --method {method}"
     bound = oc.compose(counts, delta="1e-6", method=method)
     assert json.loads(printed(f"{command} --json")) == bound.as_dict()

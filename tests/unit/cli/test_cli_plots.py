@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.compose.growth_plot import affordable_points, growing
+from optcomp.cli.compose.growth_plot import MOST_POINTS, growing
+from optcomp.cli.drawing import affordable_points
 from optcomp.cli.main import app
-from optcomp.cli.reading.entries import Counts
+from optcomp.cli.reading.entries import MechanismCounts
 
 
 def test_png_is_not_blank(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_infinite_points_are_left_out(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=30), st.integers(1, 40))
 def test_parts_grow_to_the_whole(sizes: list[int], points: int) -> None:
-    counts: Counts = {oc.PureDP(place): size for place, size in enumerate(sizes)}
+    counts: MechanismCounts = {oc.PureDP(place): size for place, size in enumerate(sizes)}
     parts = list(growing(counts, points))
     for smaller, larger in itertools.pairwise(parts):
         assert all(smaller[item] <= larger[item] for item in larger)
@@ -65,7 +66,7 @@ def test_parts_grow_to_the_whole(sizes: list[int], points: int) -> None:
 
 
 def test_single_mechanisms_enter_in_order() -> None:
-    counts: Counts = {oc.PureDP(place): 1 for place in range(5)}
+    counts: MechanismCounts = {oc.PureDP(place): 1 for place in range(5)}
     for part in growing(counts, 40):
         present = list(part.values())
         assert present == sorted(present, reverse=True)
@@ -77,7 +78,7 @@ def test_equal_mechanisms_start_with_one() -> None:
 
 
 def test_slow_lists_get_fewer_points() -> None:
-    assert [affordable_points(seconds) for seconds in (0.0, 0.1, 0.5, 60.0)] == [40, 40, 20, 8]
+    assert [affordable_points(seconds, MOST_POINTS) for seconds in (0.0, 0.1, 0.5, 60.0)] == [40, 40, 20, 8]
 
 
 def test_labels_say_what_the_axes_cannot(tmp_path: Path) -> None:

@@ -96,18 +96,34 @@ def test_closed_pipe_is_silent() -> None:
             assert done.stderr.read() == b""
 
 
-def test_import_stays_light() -> None:
-    heavy = "import sys, optcomp; print([m for m in ('matplotlib', 'typer', 'rich', 'yaml') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout == "[]\n"
-    lazy = "import sys, optcomp.cli.main; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", lazy], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout == "False\n"
-
-
 def test_completion_script() -> None:
     done = process(text="", _OPTCOMP_COMPLETE="complete_bash", COMP_WORDS="optcomp compose --meth", COMP_CWORD="2")
     assert done.stdout.split() == ["--method"]
+
+
+def test_completion_shows_whole_help_texts() -> None:
+    done = process(text="", _OPTCOMP_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS="optcomp compose --method")
+    assert "murtagh-vadhan" in done.stdout
+    assert "{" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["compare", "0.1x5", "--delta", "1e-6", "--plot", "out.png"],
+        ["show", "0.1x5", "--plot", "out.svg"],
+        ["figures", "out", "--only", "counts"],
+    ],
+    ids=lambda args: str(args[0]),
+)
+def test_a_missing_extra_is_one_line(args: list[str], tmp_path: Path) -> None:
+    """And nothing is written, nor computed."""
+    without = "import sys; sys.modules['matplotlib'] = None; from optcomp.cli.main import run; run()"
+    call = [sys.executable, "-c", without, *args]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "optcomp: matplotlib is missing: install optcomp[plots]\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,11 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 import optcomp as oc
+from optcomp.cli.drawing import affordable_points
 from optcomp.cli.main import app
-from optcomp.cli.reading.entries import Counts
-from optcomp.cli.show.loss_histogram import histogram, spread
-from optcomp.cli.show.mechanism_facts import Portrait
-from optcomp.cli.show.panels import affordable_points
+from optcomp.cli.reading.entries import MechanismCounts
+from optcomp.cli.show.loss_histogram import histogram, loss_histogram
+from optcomp.cli.show.mechanism_facts import MechanismFacts
+from optcomp.cli.show.panels import MOST_POINTS
 from optcomp.cli.show.privacy_curve import DELTAS, EPSILONS
 
 BLUE, ORANGE, BLACK = (0, 114, 178), (213, 94, 0), (0, 0, 0)
@@ -96,7 +97,7 @@ def test_both_directions_where_they_differ() -> None:
 
 def test_the_curve_is_the_library_s() -> None:
     view = parsed("show 'gaussian(sigma=4)x10' 0.1x5 --json")
-    counts: Counts = {oc.Gaussian("4"): 10, oc.PureDP("0.1"): 5}
+    counts: MechanismCounts = {oc.Gaussian("4"): 10, oc.PureDP("0.1"): 5}
     assert [bound["given"] for bound in view["delta_at"]] == ["1/10", "3/10", "1", "3", "10"]
     assert view["epsilon_at"] == [oc.compose(counts, delta=delta).as_dict() for delta in DELTAS]
     assert view["delta_at"] == [oc.compose(counts, epsilon=epsilon).as_dict() for epsilon in EPSILONS]
@@ -151,7 +152,7 @@ def test_bad_input(command: str, line: str, tmp_path: Path, monkeypatch: pytest.
 
 def test_histogram_of_laplace_noise_is_the_formula() -> None:
     """Atoms 1/2 at ε and e^{-ε}/2 at -ε, and e^{-(ε-l)/2}/2 of the loss at most l in between."""
-    found = spread(oc.Laplace(1).loss)
+    found = loss_histogram(oc.Laplace(1).loss)
     assert [place for place, _ in found.atoms] == pytest.approx([-1, 1], abs=1e-6)
     assert [weight for _, weight in found.atoms] == pytest.approx([math.exp(-1) / 2, 0.5])
     inside = np.clip(found.edges, -1, 1)
@@ -161,7 +162,7 @@ def test_histogram_of_laplace_noise_is_the_formula() -> None:
 
 
 def test_histogram_of_a_density_has_no_atoms() -> None:
-    found = spread(oc.Gaussian(4).loss)
+    found = loss_histogram(oc.Gaussian(4).loss)
     assert found.atoms == ()
     widths = np.diff(found.edges)
     middle = 0.5 * (np.array(found.edges[1:]) + np.array(found.edges[:-1]))
@@ -172,7 +173,7 @@ def test_histogram_of_a_density_has_no_atoms() -> None:
 
 
 def test_histogram_of_few_values_is_all_atoms() -> None:
-    found = spread(oc.DiscreteLaplace(2, 3).loss)
+    found = loss_histogram(oc.DiscreteLaplace(2, 3).loss)
     assert [place for place, _ in found.atoms] == pytest.approx([-1.5, -0.5, 0.5, 1.5], abs=1e-6)
     assert sum(weight for _, weight in found.atoms) == pytest.approx(1)
     assert not any(found.masses)
@@ -185,7 +186,7 @@ def test_many_atoms_in_a_bin_stay_bars() -> None:
 
 
 def test_infinite_losses_are_outside_the_histogram() -> None:
-    found = spread(oc.NameAndShame("0.25").loss)
+    found = loss_histogram(oc.NameAndShame("0.25").loss)
     assert [weight for _, weight in found.atoms] == pytest.approx([0.75])
 
 
@@ -260,10 +261,10 @@ def test_svg_names_what_it_shows(tmp_path: Path) -> None:
 
 
 def test_slow_curves_get_fewer_points() -> None:
-    assert [affordable_points(seconds) for seconds in (0.0, 0.5, 60.0)] == [25, 20, 8]
+    assert [affordable_points(seconds, MOST_POINTS) for seconds in (0.0, 0.5, 60.0)] == [25, 20, 8]
 
 
 def test_portraits_know_their_text() -> None:
-    assert Portrait(oc.Laplace("0.1"), 3).text == "laplace(scale=0.1)"
-    assert [name for name, _ in Portrait(oc.Laplace("0.1"), 3).directions] == [""]
-    assert list(Portrait(oc.ZCDP("0.1"), 1).directions) == []
+    assert MechanismFacts(oc.Laplace("0.1"), 3).text == "laplace(scale=0.1)"
+    assert [name for name, _ in MechanismFacts(oc.Laplace("0.1"), 3).directions] == [""]
+    assert list(MechanismFacts(oc.ZCDP("0.1"), 1).directions) == []

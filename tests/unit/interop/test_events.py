@@ -421,4 +421,4 @@ try:
 except ImportError as error:
     print(error)
 """
-    assert _python(code) == "optcomp.interop needs dp-accounting: pip install 'optcomp[interop]'\n"
+    assert _python(code) == "dp_accounting is missing: install optcomp[interop]\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,33 +9,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import optcomp as oc
-from optcomp.cli.failures import Refused
+from optcomp.cli.drawing import (
+    BLACK,
+    BLUE,
+    FEWEST_POINTS,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    new_figure,
+    save_plot,
+)
+from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import Tell
-from optcomp.cli.reading.entries import Counts
-from optcomp.cli.target import Question
+from optcomp.cli.reading.entries import MechanismCounts
+from optcomp.cli.sought_total import SoughtTotal
+from optcomp.extras import needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SUFFIXES = (".png", ".svg", ".pdf")
-MOST_POINTS, FEWEST_POINTS = 40, 8
-_SECONDS = 10.0  # about how long all points together may take
-_LEAST_DELTA = 1e-30  # δ below this is as good as zero, and would flatten the rest of a logarithmic axis
+MOST_POINTS = 40
+"""More points of a curve would not be told apart."""
 
-# Methods quick enough to be asked dozens of times, in Okabe and Ito's colours, which colour-blind readers tell apart;
-# each has a line of its own for printing in grey.
+_LEAST_DELTA = 1e-30
+"""δ below this is as good as zero, and would flatten the rest of a logarithmic axis."""
+
 STYLES = {
-    "auto": ("#000000", "-"),
-    "renyi": ("#E69F00", (0, (8, 2))),
-    "kov": ("#0072B2", "--"),
-    "strong": ("#D55E00", "-."),
-    "advanced": ("#009E73", (0, (5, 1, 1, 1, 1, 1))),
-    "basic": ("#CC79A7", ":"),
+    "auto": (BLACK, "-"),
+    "renyi": (ORANGE, (0, (8, 2))),
+    "kov": (BLUE, "--"),
+    "strong": (VERMILION, "-."),
+    "advanced": (GREEN, (0, (5, 1, 1, 1, 1, 1))),
+    "basic": (PURPLE, ":"),
 }
+"""Methods quick enough to be asked dozens of times; each has a line of its own for printing in grey."""
 
 
 @dataclass(frozen=True)
-class Curve:
+class TheoremLine:
     """One method's answers; the label names the theorem behind the last of them."""
 
     method: str
@@ -44,26 +55,15 @@ class Curve:
     values: Sequence[float]
 
 
-def check_target(path: Path) -> None:
-    """Refuse a file that could not be written, before the work and not after it."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise Refused(f"--plot: the file must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise Refused(f"--plot: {str(path.parent)!r} is not a directory")
-
-
-def draw(counts: Counts, question: Question, best: oc.Bound, points: int, path: Path, tell: Tell) -> None:
+def draw(counts: MechanismCounts, question: SoughtTotal, best: oc.Bound, points: int, path: Path, tell: Tell) -> None:
     """Compute the curves and write the figure; `best` is what is already known about the whole list."""
     if not any(counts.values()):
-        raise Refused("--plot: there are no mechanisms, so nothing to draw")
+        raise Complaint("--plot: there are no mechanisms, so nothing to draw")
     sizes, curves = _curves(counts, question, best, points, tell)
     if not any(math.isfinite(value) for curve in curves for value in curve.values):
         what = "no finite ε" if question.sought == "ε" else f"no δ above {_LEAST_DELTA:g}"
-        raise Refused(f"--plot: there is {what} at {question.condition}, so nothing to draw")
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # no word about building its cache
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), dpi=150, layout="constrained")
+        raise Complaint(f"--plot: there is {what} at {question.condition}, so nothing to draw")
+    figure = new_figure((8, 5))
     axes = figure.add_subplot()
     marker = "o" if len(sizes) <= FEWEST_POINTS else ""
     for curve in curves:
@@ -71,15 +71,12 @@ def draw(counts: Counts, question: Question, best: oc.Bound, points: int, path: 
         axes.plot(sizes, curve.values, color=colour, linestyle=line, linewidth=1.8, marker=marker, label=curve.label)
     _dress(axes, curves, question)
     axes.set_xlabel(_growth(counts))
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise Refused(f"--plot: {path}: {error.strerror or error}") from None
+    save_plot(figure, path)
 
 
 def _curves(
-    counts: Counts, question: Question, best: oc.Bound, points: int, tell: Tell
-) -> tuple[list[int], list[Curve]]:
+    counts: MechanismCounts, question: SoughtTotal, best: oc.Bound, points: int, tell: Tell
+) -> tuple[list[int], list[TheoremLine]]:
     """The methods that cover the whole list, each asked about a growing part of it."""
     last = {"auto": best} | dict(_closed_forms(counts, question))
     steps = list(growing(counts, points))
@@ -92,15 +89,15 @@ def _curves(
     return sizes, [_curve(method, [row[method] for row in rows]) for method in last]
 
 
-def _curve(method: str, bounds: Sequence[oc.Bound]) -> Curve:
+def _curve(method: str, bounds: Sequence[oc.Bound]) -> TheoremLine:
     """The heights; a curve that a logarithmic axis cannot show says so in its label."""
     label, values = f"{bounds[-1].theorem}: {oc.theorem(bounds[-1].theorem).name}", [_height(bound) for bound in bounds]
     if bounds[-1].quantity == "delta" and all(map(math.isnan, values)):
         label += f" (below {_LEAST_DELTA:g})" if any(bound.upper for bound in bounds) else " (0)"
-    return Curve(method, label, values)
+    return TheoremLine(method, label, values)
 
 
-def _growth(counts: Counts) -> str:
+def _growth(counts: MechanismCounts) -> str:
     """What k mechanisms of the list are."""
     kinds = [count for count in counts.values() if count]
     if len(kinds) == 1:
@@ -110,7 +107,7 @@ def _growth(counts: Counts) -> str:
     return "number of mechanisms k, all kinds growing in proportion"
 
 
-def _closed_forms(counts: Counts, question: Question) -> Iterator[tuple[str, oc.Bound]]:
+def _closed_forms(counts: MechanismCounts, question: SoughtTotal) -> Iterator[tuple[str, oc.Bound]]:
     for method in list(STYLES)[1:]:
         try:
             yield method, question.compose(counts, method)
@@ -118,12 +115,7 @@ def _closed_forms(counts: Counts, question: Question) -> Iterator[tuple[str, oc.
             continue
 
 
-def affordable_points(seconds: float) -> int:
-    """As many points as may be drawn when the whole list takes this long."""
-    return max(FEWEST_POINTS, min(MOST_POINTS, int(_SECONDS / max(seconds, 1e-9))))
-
-
-def growing(counts: Counts, points: int) -> Iterator[Counts]:
+def growing(counts: MechanismCounts, points: int) -> Iterator[MechanismCounts]:
     """Ever larger parts of the list, from very few mechanisms to all, closer to each other where there are few.
 
     Many copies of few guarantees grow in proportion; guarantees that occur once enter in their order.  Each part
@@ -137,7 +129,7 @@ def growing(counts: Counts, points: int) -> Iterator[Counts]:
             yield part
 
 
-def _part(counts: Counts, share: int, whole: int) -> Counts:
+def _part(counts: MechanismCounts, share: int, whole: int) -> MechanismCounts:
     """The share share/whole of every count, rounded up for the first kind and down for the last."""
     kinds = len(counts)
     return {
@@ -154,14 +146,12 @@ def _height(bound: oc.Bound) -> float:
     return bound.upper if math.isfinite(bound.upper) else math.nan
 
 
-def _dress(axes: Axes, curves: Sequence[Curve], question: Question) -> None:
-    from matplotlib.ticker import MaxNLocator
-
+def _dress(axes: Axes, curves: Sequence[TheoremLine], question: SoughtTotal) -> None:
     axes.set_ylabel(f"total {question.sought}")
     axes.set_title(f"Total {question.sought} at {question.condition}")
     axes.grid(color="0.9")
     axes.set_xlim(left=0)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(needed("matplotlib.ticker", "plots").MaxNLocator(integer=True))
     if question.sought == "δ":
         axes.set_yscale("log")
     else:
@@ -169,7 +159,7 @@ def _dress(axes: Axes, curves: Sequence[Curve], question: Question) -> None:
     axes.legend(fontsize="small", framealpha=0.9)
 
 
-def _top(curves: Sequence[Curve]) -> float | None:
+def _top(curves: Sequence[TheoremLine]) -> float | None:
     """Cut off what towers above everything else, so that the close ones can be told apart."""
     peaks = sorted(max((value for value in curve.values if value == value), default=0.0) for curve in curves)
     return 1.5 * peaks[-2] if len(peaks) > 1 and 0 < 2 * peaks[-2] < peaks[-1] else None

@@ -1,12 +1,12 @@
-"""Which theorems a comparison leaves out, and why; and how people spell their ids."""
+"""Which theorems a comparison leaves out, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import optcomp as oc
-from optcomp.cli.reading.entries import Counts
-from optcomp.cli.target import Question
+from optcomp.cli.reading.entries import MechanismCounts
+from optcomp.cli.sought_total import SoughtTotal
 from optcomp.composition.reading import read_any
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
@@ -21,7 +21,7 @@ _ABOUT_LOSSES = ("ZDW22", "DRS22")
 """Theorems that a comparison may show: about (ε, δ), about Rényi divergences, and about losses."""
 
 
-def omitted(counts: Counts, question: Question, bounds: Sequence[oc.Bound]) -> list[dict[str, str]]:
+def omitted(counts: MechanismCounts, question: SoughtTotal, bounds: Sequence[oc.Bound]) -> list[dict[str, str]]:
     """The theorems without an answer, each with the reason."""
     shown = {_general(bound.theorem) for bound in bounds}
     read = read_any(counts)
@@ -37,7 +37,7 @@ def _general(id: str) -> str:
     return _SAME.get(id, id)
 
 
-def _reason(record: oc.Theorem, question: Question, read: Parts | Mixture) -> str:
+def _reason(record: oc.Theorem, question: SoughtTotal, read: Parts | Mixture) -> str:
     if question.parameters == "adaptive" and record.parameters == "fixed":
         return "needs ε, δ fixed in advance"
     if isinstance(read, Mixture):
@@ -64,13 +64,3 @@ def _mixed_reason(record: oc.Theorem, mixture: Mixture) -> str:
     if record.equal_parts and pairs is not None and not pairs.all_equal:
         return "needs equal ε, δ"
     return "adds nothing to what is shown"
-
-
-def spelled(id: str) -> str:
-    """The id or alias that differs from this at most in case; the text itself where there is none."""
-    return next((name for name in _names() if name.casefold() == id.strip().casefold()), id)
-
-
-def _names() -> Iterator[str]:
-    for record in oc.known_theorems():
-        yield from (record.id, *record.aliases)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from optcomp.cli.drawing import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION
 from optcomp.cli.figures.files import Picture
 from optcomp.proofs import figures as data
 
@@ -13,22 +14,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers tell apart; each has a line of its own for printing in grey.
 _THEOREMS: dict[str, tuple[str, str, object]] = {
-    "basic": ("Summing (DKMMN06)", "#CC79A7", ":"),
-    "advanced": ("DRV (DRV10)", "#009E73", "-."),
-    "kov": ("KOV bound (KOV15-3.4)", "#0072B2", "--"),
-    "optimal": ("Optimal (KOV15-3.3)", "#000000", "-"),
+    "basic": ("Summing (DKMMN06)", PURPLE, ":"),
+    "advanced": ("DRV (DRV10)", GREEN, "-."),
+    "kov": ("KOV bound (KOV15-3.4)", BLUE, "--"),
+    "optimal": ("Optimal (KOV15-3.3)", BLACK, "-"),
 }
-_SYMBOL_COLOURS = {0: "#D55E00", 1: "#0072B2", 2: "#56B4E9", 3: "#CC79A7"}
+"""A label, a colour, and a line of its own for printing in grey."""
+
+_SYMBOL_COLOURS = {0: VERMILION, 1: BLUE, 2: SKY, 3: PURPLE}
+"""By symbol: the leaks stand out, what both sides say is in shades of one colour."""
 
 
 def _draw_lecture(figure: Figure, rows: Sequence[data.LecturePoint]) -> None:
     axes = figure.add_subplot()
     sizes = [row.k for row in rows]
-    axes.plot(sizes, [row.basic for row in rows], color="#0072B2", label="basic composition kε (DKMMN06)")
-    axes.plot(sizes, [row.strong for row in rows], color="#D55E00", ls="--", label="strong composition (Smith25-1.1)")
-    axes.plot(sizes, [row.optimal for row in rows], color="#000000", ls=":", label="the least there is (KOV15-3.3)")
+    axes.plot(sizes, [row.basic for row in rows], color=BLUE, label="basic composition kε (DKMMN06)")
+    axes.plot(sizes, [row.strong for row in rows], color=VERMILION, ls="--", label="strong composition (Smith25-1.1)")
+    axes.plot(sizes, [row.optimal for row in rows], color=BLACK, ls=":", label="the least there is (KOV15-3.3)")
     title = f"k mechanisms with ε = {data.LECTURE_EPSILON}, at δ = {data.LECTURE_DELTA}"
     _dress(axes, title, "number of mechanisms k", "total ε")
     axes.set_xlim(0, sizes[-1])
@@ -70,10 +73,10 @@ def _draw_concurrent(figure: Figure, rows: Sequence[data.ConcurrentPoint]) -> No
     axes = figure.add_subplot()
     low, high = (f"OptComp, each mechanism held to ε = ln {float(level):g}" for level in data.LEVELS)
     lines = (
-        ("optcomp_high", high, "#009E73", "-."),
-        ("optcomp_low", low, "#0072B2", "--"),
-        ("interleaved", "worst adversary, interleaved", "#000000", "-"),
-        ("one_by_one", "worst adversary, one conversation after the other", "#D55E00", ":"),
+        ("optcomp_high", high, GREEN, "-."),
+        ("optcomp_low", low, BLUE, "--"),
+        ("interleaved", "worst adversary, interleaved", BLACK, "-"),
+        ("one_by_one", "worst adversary, one conversation after the other", VERMILION, ":"),
     )
     for name, label, colour, style in lines:
         heights = [float(getattr(row, name)) for row in rows]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from optcomp.cli.failures import Refused
+from optcomp.cli.drawing import new_figure
+from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import Tell
+from optcomp.extras import needed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = TypeVar("Row")
-DPI = 150
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,8 @@ class Picture(Generic[Row]):
         return [{name: _plain(cell) for name, cell in self.cells(row).items()} for row in rows]
 
     def _paint(self, rows: Sequence[Row], paths: Sequence[Path]) -> None:
-        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # no word about building its cache
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=self.shape, dpi=DPI, layout="constrained")
+        figure = new_figure(self.shape)
+        rc_context = needed("matplotlib", "plots").rc_context
         self.draw(figure, rows)
         for path in paths:
             dated = {"Date": None} if path.suffix == ".svg" else None  # the same numbers give the same file
@@ -67,7 +64,7 @@ class Picture(Generic[Row]):
                 with rc_context({"svg.hashsalt": self.name}):
                     figure.savefig(path, metadata=dated)
             except OSError as error:
-                raise Refused(f"{path}: {error.strerror or error}") from None
+                raise Complaint(f"{path}: {error.strerror or error}") from None
 
 
 def _write_csv(rows: Sequence[Mapping[str, object]], path: Path) -> None:
@@ -78,7 +75,7 @@ def _write_csv(rows: Sequence[Mapping[str, object]], path: Path) -> None:
             writer.writeheader()
             writer.writerows(rows)
     except OSError as error:
-        raise Refused(f"{path}: {error.strerror or error}") from None
+        raise Complaint(f"{path}: {error.strerror or error}") from None
 
 
 def _plain(cell: object) -> object:

@@ -14,7 +14,9 @@ from optcomp.release.pictures import printable
 from optcomp.release.preflight import BOUNDS, NOTICE, Preflight
 
 _NUMBERS = ("missing", "unreadable", "below", "above", "other", "least", "greatest")
+"""Columns of the table after name and kind."""
 _MOST_NAMES = 12
+"""Columns of the file that are named though the plan does not; more would fill the page."""
 
 
 def show_check(found: Preflight) -> None:

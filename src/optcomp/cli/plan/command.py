@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import optcomp as oc
 from optcomp.cli import options
-from optcomp.cli.failures import OneLineGroup, PlainCommand, Refused
+from optcomp.cli.failures import Complaint
+from optcomp.cli.guarded import OneLineGroup, PlainCommand
+from optcomp.cli.plan.outputs import (
+    BESIDE,
+    REPORTS,
+    check_apart,
+    check_outputs,
+    placed,
+    say_reports,
+    write,
+    write_reports,
+)
 from optcomp.cli.progress import working
-from optcomp.cli.reading.files import text_of
+from optcomp.cli.reading.file_text import text_of
 from optcomp.cli.writing.printing import print_json, say
+
+if TYPE_CHECKING:
+    from optcomp.planner import Document
 
 _HELP = """Choose statistics, see how accurate they will be, split a privacy budget optimally, and release.
 
@@ -41,9 +55,9 @@ class PlanGroup(OneLineGroup):
         return super().parse_args(ctx, _with_files(args))
 
 
-_REPORTS = {"--html": ".html", "--pdf-ready": ".print.html"}
-_BESIDE = "(beside FILE)"
 _PLANS = (".yaml", ".yml", ".json")
+"""How the name of a plan ends, which therefore is no name of a report."""
+
 ADVICE = 1
 """The exit code of `plan check` if something may be wrong."""
 
@@ -53,8 +67,8 @@ def _with_files(args: list[str]) -> list[str]:
     found = list[str]()
     for word, following in zip_longest(args, args[1:], fillvalue="-"):
         found.append(word)
-        if word in _REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
-            found.append(_BESIDE)
+        if word in REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
+            found.append(BESIDE)
     return found
 
 
@@ -62,7 +76,7 @@ def _check_word(word: str, commands: list[str]) -> None:
     """A misspelled command is not a file."""
     close = difflib.get_close_matches(word, commands)
     if close and not Path(word).exists():
-        raise Refused(f"No such command or file {word!r}. Did you mean {close[0]!r}?")
+        raise Complaint(f"No such command or file {word!r}. Did you mean {close[0]!r}?")
 
 
 plan_app = typer.Typer(
@@ -179,30 +193,29 @@ def show(
 
     optcomp plan plan.yaml --html
     """
-    from optcomp.planner import make_plan, read
-    from optcomp.planner.edits import Edits, edited
-    from optcomp.planner.source import dumped
-    from optcomp.release.facts import facts, growth
-
     name = "standard input" if file == "-" else file
     beside = Path("plan" if file == "-" else file)
-    html, paper = _placed(html, beside, "--html"), _placed(paper, beside, "--pdf-ready")
+    html, paper = placed(html, beside, "--html"), placed(paper, beside, "--pdf-ready")
     given = {"--save": save, "--html": html, "--pdf-ready": paper}
-    for option, target in given.items():
-        check_target(target, option)
-    _check_apart({"FILE": None if file == "-" or save == beside else beside, **given})
-    changes = Edits(*(tuple(each or ()) for each in (sets, holds, frees, drops, adds)))
-    with about(name), working("planning"):
+    check_outputs(given)
+    check_apart({"FILE": None if file == "-" or save == beside else beside, **given})
+    with about(name):
         source = _source(file, name)
-        if changes or save is not None:
-            with options_named(_EDITS):
-                source = edited(source, changes)
-        plan = make_plan(read(source))
+        if save is not None or any((sets, holds, frees, drops, adds)):
+            source = _edited(source, (sets, holds, frees, drops, adds))
+        document = _read(source)
+    from optcomp.planner import make_plan  # what follows takes longer to import than a mistake takes to be found
+    from optcomp.release.facts import facts, growth
+
+    with about(name), working("planning"):
+        plan = make_plan(document)
         shown = facts(plan)
         grown = growth(plan) if html is not None or paper is not None else []
     if save is not None:
-        _write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
-    _write_reports(shown, grown, None, html, paper)
+        from optcomp.planner.source import dumped
+
+        write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
+    write_reports(shown, grown, None, html, paper)
     if as_json:
         print_json(shown)
         return
@@ -211,7 +224,7 @@ def show(
     show_plan(shown)
     if save is not None:
         say(f"The changed plan is in {save}, without comments")
-    _say_reports(html, paper)
+    say_reports(html, paper)
 
 
 @plan_app.command(cls=PlainCommand)
@@ -226,12 +239,13 @@ def check(file: _Committed, data: _Data, as_json: options.PlainJson = False) -> 
 
     optcomp plan check plan.yaml --data table.parquet --json
     """
+    with about(str(file)):
+        document = _read(_source(str(file), str(file)))
     from optcomp.cli.plan.check import show_check
-    from optcomp.planner import read
     from optcomp.release.preflight import preflight
 
     with about(str(file)), options_named({"source": "data"}), working("counting"):
-        found = preflight(read(_source(str(file), str(file))), data)
+        found = preflight(document, data)
     if as_json:
         print_json(found.as_dict())
     else:
@@ -261,27 +275,28 @@ def release(
 
     optcomp verify plan.release.json
     """
-    from optcomp.cli.plan.tables import show_release
-    from optcomp.planner import read
-    from optcomp.release.released import release_plan
-    from optcomp.release.store import Store
-
     target = out if out is not None else file.with_name(f"{file.stem}.release.json")
-    html, paper = _placed(html, target, "--html"), _placed(paper, target, "--pdf-ready")
+    html, paper = placed(html, target, "--html"), placed(paper, target, "--pdf-ready")
     given = {"--out": target, "--html": html, "--pdf-ready": paper}
-    for option, path in given.items():
-        check_target(path, option)
-    _check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
-    with about(str(file)), options_named({"source": "data"}), working("releasing", follow=False) as tell:
-        view, fresh = release_plan(read(_source(str(file), str(file))), data, target, tell)
-    _write_reports(view["facts"], view["growth"], view, html, paper)
+    check_outputs(given)
+    with about(str(file)):
+        document = _read(_source(str(file), str(file)))
+    from optcomp.cli.plan.tables import show_release
+    from optcomp.release.released import release_plan
+    from optcomp.release.store import NotReleased, Store
+
+    check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
+    own = about(str(file), NotReleased)
+    with own, options_named({"source": "data"}), working("releasing", follow=False) as tell:
+        view, fresh = release_plan(document, data, target, tell)
+    write_reports(view["facts"], view["growth"], view, html, paper)
     if as_json:
         print_json(view)
         return
     show_release(view, fresh)
     kept = Store(target).private.name
     say(f"The release is in {target} and may be published; keep {kept} private, with the data")
-    _say_reports(html, paper)
+    say_reports(html, paper)
 
 
 @plan_app.command(cls=PlainCommand)
@@ -296,6 +311,21 @@ def schema() -> None:
 
 
 _EDITS = {name: name for name in ("set", "hold", "free", "drop", "add")}
+"""Edits are called like the options that ask for them."""
+
+
+def _edited(source: Any, given: Sequence[list[str] | None]) -> Any:
+    """The plan with the changes that were asked for; holding an error means planning first."""
+    from optcomp.planner.edits import Edits, edited
+
+    with options_named(_EDITS), working("planning"):
+        return edited(source, Edits(*(tuple(each or ()) for each in given)))
+
+
+def _read(source: Any) -> Document:
+    from optcomp.planner import read
+
+    return read(source)
 
 
 @contextmanager
@@ -305,79 +335,31 @@ def options_named(names: Mapping[str, str]) -> Iterator[None]:
         yield
     except oc.InvalidInput as error:
         if error.argument in names:
-            raise Refused(str(error).replace(error.argument, f"--{names[error.argument]}", 1)) from None
+            raise Complaint(str(error).replace(error.argument, f"--{names[error.argument]}", 1)) from None
         raise
 
 
 @contextmanager
-def about(name: str) -> Iterator[None]:
-    """Errors about a plan name its file, and its entries are not taken for options."""
-    from optcomp.release.store import NotReleased
+def about(name: str, *others: type[oc.OptcompError]) -> Iterator[None]:
+    """Errors about a plan name its file, and its entries are not taken for options.
 
+    Those that are not about the plan, `others` among them, speak for themselves.
+    """
+    apart: tuple[type[oc.OptcompError], ...] = (oc.MechanismFailed, oc.MissingExtra, *others)
     try:
         yield
-    except (oc.MechanismFailed, NotReleased):
+    except apart:
         raise
     except oc.InvalidInput as error:
         own = error.argument == name or error.argument.startswith(f"{name}, line ")
-        raise Refused(str(error) if own else f"{name}: {error}") from None
+        raise Complaint(str(error) if own else f"{name}: {error}") from None
     except oc.OptcompError as error:
-        raise Refused(f"{name}: {error}") from None
+        raise Complaint(f"{name}: {error}") from None
 
 
 def _source(file: str, name: str) -> Any:
     from optcomp.planner.source import MOST_BYTES, parsed
 
     if file != "-" and Path(file).is_file() and Path(file).stat().st_size > MOST_BYTES:
-        raise Refused(f"{name}: must have at most {MOST_BYTES} bytes")
+        raise Complaint(f"{name}: must have at most {MOST_BYTES} bytes")
     return parsed(text_of(file, name), name, as_json=file.lower().endswith(".json"))
-
-
-def _placed(report: Path | None, beside: Path, option: str) -> Path | None:
-    """Where a report goes: as told, or beside another file and named after it."""
-    return beside.with_suffix(_REPORTS[option]) if report == Path(_BESIDE) else report
-
-
-def check_target(path: Path | None, option: str) -> None:
-    """Refuse a file that could not be written, before the work and not after it."""
-    if path is None:
-        return
-    if not path.parent.is_dir():
-        raise Refused(f"{option}: {str(path.parent)!r} is not a directory")
-    if path.is_dir():
-        raise Refused(f"{option}: {path}: Is a directory")
-
-
-def _check_apart(given: dict[str, Path | None]) -> None:
-    """No output may fall on another one, or on the data."""
-    seen: dict[Path, str] = {}
-    for option, path in given.items():
-        if path is None:
-            continue
-        place = path.resolve()
-        if place in seen:
-            raise Refused(f"{option}: is the same file as {seen[place]}, {path}")
-        seen[place] = option
-
-
-def _write_reports(facts: Any, growth: Any, view: Any, html: Path | None, paper: Path | None) -> None:
-    from optcomp.release.report import page
-
-    for path, option, printing in ((html, "--html", False), (paper, "--pdf-ready", True)):
-        if path is not None:
-            _write(path, page(facts, growth, view, printing=printing), option)
-
-
-def _say_reports(html: Path | None, paper: Path | None) -> None:
-    for path in (html, paper):
-        if path is not None:
-            say(f"The report is in {path}")
-
-
-def _write(path: Path, text: str, option: str) -> None:
-    from optcomp.release.store import replace_file
-
-    try:
-        replace_file(path, text)
-    except OSError as error:
-        raise Refused(f"{option}: {path}: {error.strerror or error}") from None

@@ -16,10 +16,11 @@ from optcomp.release.pictures import printable
 from optcomp.release.tables import Row, Sheet, cell_sheet, plan_sheet, result_sheet
 
 _MOST_CELLS = 12
-Facts = Mapping[str, Any]
+"""Cells of a table, and notes, that a terminal shows; the file has all."""
+JsonView = Mapping[str, Any]
 
 
-def show_plan(facts: Facts) -> None:
+def show_plan(facts: JsonView) -> None:
     """A line for each statistic, what the total is, and what it means."""
     sheet = plan_sheet(facts)
     _print(sheet, sheet.rows)
@@ -27,7 +28,7 @@ def show_plan(facts: Facts) -> None:
     print_table(listed([*facts["words"].items(), *notes[:_MOST_CELLS]]))
 
 
-def show_release(view: Facts, fresh: bool) -> None:
+def show_release(view: JsonView, fresh: bool) -> None:
     """What was told, with intervals."""
     confidence = view["facts"]["confidence"]
     sheet = result_sheet(view["statistics"], confidence)
@@ -39,7 +40,7 @@ def show_release(view: Facts, fresh: bool) -> None:
         say(line)
 
 
-def _cell_rows(entry: Facts, sheet: Sheet) -> list[Row]:
+def _cell_rows(entry: JsonView, sheet: Sheet) -> list[Row]:
     """A statistic with many cells: the first of them, below its name."""
     left = len(sheet.rows) - _MOST_CELLS
     more = [Row(("", f"… and {left} more, in the file", "", ""))] if left > 0 else []
@@ -47,7 +48,7 @@ def _cell_rows(entry: Facts, sheet: Sheet) -> list[Row]:
     return [first, *(Row(("", *row.texts)) for row in sheet.rows[:_MOST_CELLS]), *more]
 
 
-def _sentences(view: Facts, fresh: bool) -> list[str]:
+def _sentences(view: JsonView, fresh: bool) -> list[str]:
     spent, words = view["guarantee"]["total"], view["facts"]["words"]
     cost = ", ".join(
         f"{ {'epsilon': 'ε', 'delta': 'δ', 'rho': 'ρ'}[name] } = {up(amount, 10)}" for name, amount in spent.items()
@@ -61,7 +62,7 @@ def _sentences(view: Facts, fresh: bool) -> list[str]:
     return [first, *_about_sample(view["guarantee"]["sample"]), f"Protects {words['protects']}."]
 
 
-def _about_sample(sample: Facts | None) -> list[str]:
+def _about_sample(sample: JsonView | None) -> list[str]:
     if sample is None:
         return []
     total = f"ε = {up(sample['total']['epsilon'], 10)}, δ = {near(sample['total']['delta'])}"

@@ -9,18 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import optcomp as oc
-from optcomp.cli.failures import Refused
+from optcomp.cli.failures import Complaint
 from optcomp.cli.reading.expressions import Call, Malformed
 from optcomp.cli.reading.mechanism_syntax import make
 from optcomp.cli.reading.numbers import plain, whole_number
 from optcomp.composition.reading import MOST_COPIES, Item
 
-Counts = dict[Item, int]
+MechanismCounts = dict[Item, int]
 """How many mechanisms there are of each guarantee; a billion of one kind is one entry."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MechanismText:
     """One line of a file, or one item of the command line."""
 
     where: str
@@ -34,10 +34,10 @@ class Entry:
     """A mechanism in place of ε and δ."""
 
 
-def tally(entries: Iterable[Entry]) -> Counts:
+def tally(entries: Iterable[MechanismText]) -> MechanismCounts:
     """Count the mechanisms of every guarantee, in the order in which they first appear."""
     guarantees: dict[tuple[str, str, Call | None], Item] = {}
-    counts: Counts = {}
+    counts: MechanismCounts = {}
     for entry in entries:
         text = (entry.epsilon, entry.delta, entry.call)
         if text not in guarantees:
@@ -45,7 +45,7 @@ def tally(entries: Iterable[Entry]) -> Counts:
         guarantee = guarantees[text]
         counts[guarantee] = total = counts.get(guarantee, 0) + _count(entry)
         if total > MOST_COPIES:
-            raise Refused(f"{entry.where}: count: with the ones before more than 10^15 of the same kind, got {total}")
+            raise Complaint(f"{entry.where}: count: with the ones before more than 10^15 of the same kind, got {total}")
     return counts
 
 
@@ -53,18 +53,18 @@ def _mechanism(call: Call, where: str) -> Item:
     try:
         return make(call)
     except Malformed as error:
-        raise Refused(f"{where}: {error}") from None
+        raise Complaint(f"{where}: {error}") from None
 
 
-def _guarantee(entry: Entry) -> Item:
+def _guarantee(entry: MechanismText) -> Item:
     if not entry.epsilon:
-        raise Refused(f"{entry.where}: epsilon: is missing")
+        raise Complaint(f"{entry.where}: epsilon: is missing")
     eps, delta = plain(entry.epsilon, f"{entry.where}: epsilon"), plain(entry.delta, f"{entry.where}: delta")
     try:
         return oc.ApproxDP(eps, delta) if delta else oc.PureDP(eps)
     except oc.InvalidInput as error:
-        raise Refused(f"{entry.where}: {error}") from None
+        raise Complaint(f"{entry.where}: {error}") from None
 
 
-def _count(entry: Entry) -> int:
+def _count(entry: MechanismText) -> int:
     return whole_number(entry.count, f"{entry.where}: count", 0, MOST_COPIES) if entry.count else 1

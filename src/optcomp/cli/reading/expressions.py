@@ -4,7 +4,7 @@ expression = call [ "x" count ]
 call       = name "(" [ argument { "," argument } ] ")"
 argument   = [ name "=" ] ( number | call )
 
-What names and numbers mean is the business of `kinds`.  In names, case does not matter and - is as good as _.
+What names and numbers mean is the business of `mechanism_syntax`.  In names, case does not matter and - stands for _.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _NAMED = re.compile(r"\s*([^\W\d][\w-]*)\s*=")
 _NUMBER = re.compile(r"[^,()]*")
 _COUNT = re.compile(r"\s*(?:[xX×](.*))?", re.DOTALL)
 _DEEPEST = 5
+"""No mechanism holds one that holds one; more is a slip, and must not exhaust the stack."""
 
 
 class Malformed(ValueError):

@@ -11,15 +11,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 
 import yaml
 
-from optcomp.cli.failures import Refused
-from optcomp.cli.reading.entries import Entry
+from optcomp.cli.failures import Complaint
+from optcomp.cli.reading.entries import MechanismText
 from optcomp.cli.reading.entry_text import entry_from
 from optcomp.cli.reading.expressions import is_expression
-from optcomp.cli.reading.unknown_columns import Strangers
+from optcomp.cli.reading.format_names import Format
+from optcomp.cli.reading.unknown_columns import UnknownColumns
 
 FIELDS = {
     "epsilon": "epsilon",
@@ -33,22 +33,15 @@ FIELDS = {
 """Names a column or key may have, in any case; others may hold text only."""
 
 _NUMBER = re.compile(r"\s*[+-]?(\.?\d|nan|inf)", re.IGNORECASE)
+"""A cell that begins so makes its line no header."""
 _COLUMNS = ("epsilon", "delta", "count")
+"""In a file without a header, in this order."""
 _KNOWN = ("mechanism", *_COLUMNS)
+"""All fields; each may be given once."""
 _SHAPE = "must be a number, a pair [epsilon, delta] or an object with epsilon, delta, count or mechanism"
+"""What is said about an entry that is none of these."""
 _TOP = "must hold a list of mechanisms"
-
-
-class Format(StrEnum):
-    """How a file is written."""
-
-    CSV = "csv"
-    JSON = "json"
-    YAML = "yaml"
-
-
-SUFFIXES = {".csv": Format.CSV, ".json": Format.JSON, ".yaml": Format.YAML, ".yml": Format.YAML}
-"""Endings of file names."""
+"""What is said about a file that is anything else."""
 
 
 def sniff(text: str) -> Format:
@@ -70,17 +63,17 @@ def _first_line(text: str) -> str:
     return found[1] if found else ""
 
 
-def entries_of(text: str, format: Format, name: str) -> Iterator[Entry]:
+def entries_of(text: str, format: Format, name: str) -> Iterator[MechanismText]:
     """Every mechanism written in the text; `name` is what errors call the file."""
     readers = {Format.CSV: _from_csv, Format.JSON: _from_json, Format.YAML: _from_yaml}
     return readers[format](text, name)
 
 
-def _from_csv(text: str, name: str) -> Iterator[Entry]:
+def _from_csv(text: str, name: str) -> Iterator[MechanismText]:
     """A table with columns epsilon[, delta][, count], or mechanism; without a header, the three in this order."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     columns: Sequence[str] = ()
-    strangers = Strangers("column")
+    strangers = UnknownColumns("column")
     try:
         for cells in reader:
             where = f"{name}, line {reader.line_num}"
@@ -94,7 +87,7 @@ def _from_csv(text: str, name: str) -> Iterator[Entry]:
             else:
                 columns = _header(cells, where)
     except csv.Error as error:
-        raise Refused(f"{name}, line {reader.line_num}: {error}") from None
+        raise Complaint(f"{name}, line {reader.line_num}: {error}") from None
     strangers.dismiss()
 
 
@@ -108,7 +101,7 @@ def _header(cells: Sequence[str], where: str) -> Sequence[str]:
     names = [cell.strip() for cell in cells]
     fields = [FIELDS.get(name.lower(), name) for name in names]
     if not {"epsilon", "mechanism"} & set(fields):
-        raise Refused(f"{where}: no column is named epsilon or mechanism, got {', '.join(names)!r}")
+        raise Complaint(f"{where}: no column is named epsilon or mechanism, got {', '.join(names)!r}")
     _once(fields, where)
     return fields
 
@@ -116,13 +109,13 @@ def _header(cells: Sequence[str], where: str) -> Sequence[str]:
 def _once(fields: Sequence[str], where: str) -> None:
     for field in _KNOWN:
         if fields.count(field) > 1:
-            raise Refused(f"{where}: {field} is given twice")
+            raise Complaint(f"{where}: {field} is given twice")
 
 
-def _from_cells(cells: Sequence[str], columns: Sequence[str], where: str, strangers: Strangers) -> Entry:
+def _from_cells(cells: Sequence[str], columns: Sequence[str], where: str, strangers: UnknownColumns) -> MechanismText:
     _refuse_broken(cells, columns, where)
     if len(cells) > len(columns):
-        raise Refused(f"{where}: {len(cells)} cells, but at most {len(columns)} columns")
+        raise Complaint(f"{where}: {len(cells)} cells, but at most {len(columns)} columns")
     fields: dict[str, str] = {}
     for column, cell in zip(columns, cells, strict=False):
         if column in _KNOWN:
@@ -136,64 +129,64 @@ def _refuse_broken(cells: Sequence[str], columns: Sequence[str], where: str) -> 
     """A mechanism with commas that was not put in quotes."""
     for column, cell in zip(columns, cells, strict=False):
         if column == "mechanism" and cell.count("(") > cell.count(")") and len(cells) > 1:
-            raise Refused(f'{where}: mechanism: put quotes around it, as in "laplace(10, 2)", got {cell!r}')
+            raise Complaint(f'{where}: mechanism: put quotes around it, as in "laplace(10, 2)", got {cell!r}')
 
 
-def _from_fields(fields: Mapping[str, str], where: str) -> Entry:
+def _from_fields(fields: Mapping[str, str], where: str) -> MechanismText:
     eps, delta, count, mechanism = (fields.get(name, "").strip() for name in (*_COLUMNS, "mechanism"))
     if not mechanism:
-        return Entry(where, eps, delta, count)
+        return MechanismText(where, eps, delta, count)
     if eps or delta:
-        raise Refused(f"{where}: mechanism: is given beside {'epsilon' if eps else 'delta'}, got {mechanism!r}")
+        raise Complaint(f"{where}: mechanism: is given beside {'epsilon' if eps else 'delta'}, got {mechanism!r}")
     entry = entry_from(mechanism, f"{where}: mechanism {mechanism!r}")
     if count and entry.count:
-        raise Refused(f"{where}: count: is given twice, got {count!r} beside {mechanism!r}")
+        raise Complaint(f"{where}: count: is given twice, got {count!r} beside {mechanism!r}")
     return replace(entry, count=entry.count or count)
 
 
-def _from_json(text: str, name: str) -> Iterator[Entry]:
+def _from_json(text: str, name: str) -> Iterator[MechanismText]:
     """A list of numbers, of pairs, or of objects."""
     try:
         top = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         detail = "" if error.msg == "Expecting value" else f": {error.msg}"
-        raise Refused(f"{name}, line {error.lineno}: is not JSON{detail}") from None
+        raise Complaint(f"{name}, line {error.lineno}: is not JSON{detail}") from None
     except RecursionError:
-        raise Refused(f"{name}: {_TOP}") from None
+        raise Complaint(f"{name}: {_TOP}") from None
     if isinstance(top, _Pairs):
         raise _wrapped([key for key, value in top if type(value) is list], name)
     if not isinstance(top, list):
-        raise Refused(f"{name}: {_TOP}")
-    strangers = Strangers("key")
+        raise Complaint(f"{name}: {_TOP}")
+    strangers = UnknownColumns("key")
     for number, value in enumerate(top, start=1):
         yield _from_value(value, f"{name}, entry {number}", strangers)
     strangers.dismiss()
 
 
-def _wrapped(lists: Sequence[str], name: str) -> Refused:
+def _wrapped(lists: Sequence[str], name: str) -> Complaint:
     """What to say about a mapping at the top; `lists` are its keys that hold lists."""
     hint = f", but the list is inside {lists[0]!r}: keep the list alone" if len(lists) == 1 else ""
-    return Refused(f"{name}: {_TOP}{hint}")
+    return Complaint(f"{name}: {_TOP}{hint}")
 
 
 class _Pairs(list[tuple[str, object]]):
     """A JSON object with its keys in order, repeated ones included."""
 
 
-def _from_value(value: object, where: str, strangers: Strangers) -> Entry:
+def _from_value(value: object, where: str, strangers: UnknownColumns) -> MechanismText:
     """A mechanism out of text (a number), a list (a pair), or pairs of key and value (an object)."""
     if isinstance(value, _Pairs):
         return _from_pairs(value, where, strangers)
     if isinstance(value, list):
         if not 2 <= len(value) <= 3:
-            raise Refused(f"{where}: {_SHAPE}")
+            raise Complaint(f"{where}: {_SHAPE}")
         return _from_cells([_scalar(inner, where) for inner in value], _COLUMNS, where, strangers)
     if not isinstance(value, str):
-        raise Refused(f"{where}: {_SHAPE}")
-    return entry_from(value, f"{where}: {value!r}") if is_expression(value) else Entry(where, value.strip())
+        raise Complaint(f"{where}: {_SHAPE}")
+    return entry_from(value, f"{where}: {value!r}") if is_expression(value) else MechanismText(where, value.strip())
 
 
-def _from_pairs(pairs: _Pairs, where: str, strangers: Strangers) -> Entry:
+def _from_pairs(pairs: _Pairs, where: str, strangers: UnknownColumns) -> MechanismText:
     known = [(FIELDS[key.strip().lower()], inner) for key, inner in pairs if key.strip().lower() in FIELDS]
     for key, inner in pairs:
         if key.strip().lower() not in FIELDS:
@@ -209,24 +202,24 @@ def _scalar(value: object, where: str, kind: str = "a number") -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Refused(f"{where}: must be {kind}")
+        raise Complaint(f"{where}: must be {kind}")
     return value
 
 
-def _from_yaml(text: str, name: str) -> Iterator[Entry]:
+def _from_yaml(text: str, name: str) -> Iterator[MechanismText]:
     """A list of numbers, of pairs, or of mappings."""
     try:
         top = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise Refused(f"{name}{line}: {error.problem or error.context}") from None
+        raise Complaint(f"{name}{line}: {error.problem or error.context}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise Refused(f"{name}: {error}") from None
+        raise Complaint(f"{name}: {error}") from None
     if isinstance(top, yaml.MappingNode):
         raise _wrapped([str(key.value) for key, value in top.value if isinstance(value, yaml.SequenceNode)], name)
     if not isinstance(top, yaml.SequenceNode):
-        raise Refused(f"{name}: {_TOP}")
-    strangers = Strangers("key")
+        raise Complaint(f"{name}: {_TOP}")
+    strangers = UnknownColumns("key")
     for node in top.value:
         where = f"{name}, line {node.start_mark.line + 1}"
         yield _from_value(_value(node, where), where, strangers)
@@ -234,7 +227,9 @@ def _from_yaml(text: str, name: str) -> Iterator[Entry]:
 
 
 _LOADER: type[yaml.BaseLoader | yaml.CBaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Scalars are never resolved; the one in C is ten times as fast, where there is one."""
 _NOTHING = ("", "~", "null")
+"""How YAML writes that there is no value."""
 
 
 def _value(node: yaml.Node, where: str, depth: int = 2) -> object:
@@ -242,7 +237,7 @@ def _value(node: yaml.Node, where: str, depth: int = 2) -> object:
     if isinstance(node, yaml.ScalarNode):
         return str(node.value) if node.style or node.value.lower() not in _NOTHING else None
     if not depth:
-        raise Refused(f"{where}: {_SHAPE}")
+        raise Complaint(f"{where}: {_SHAPE}")
     if isinstance(node, yaml.MappingNode):
         return _Pairs((str(key.value), _value(value, where, depth - 1)) for key, value in node.value)
     return [_value(value, where, depth - 1) for value in node.value]

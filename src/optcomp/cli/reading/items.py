@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from optcomp.cli.failures import Refused
-from optcomp.cli.reading.entries import Entry
+from optcomp.cli.failures import Complaint
+from optcomp.cli.reading.entries import MechanismText
 from optcomp.cli.reading.entry_text import entry_from
 from optcomp.cli.reading.expressions import is_expression
-from optcomp.cli.reading.formats import SUFFIXES
+from optcomp.cli.reading.format_names import SUFFIXES
 
 _USUAL = re.compile(r"[\d.,/+\-eExX× ]*")
 
 
-def entry_of(item: str) -> Entry:
+def entry_of(item: str) -> MechanismText:
     """Take one item of the command line apart."""
     where = f"item {item!r}"
     _refuse_slips(item, where)
@@ -24,10 +24,10 @@ def entry_of(item: str) -> Entry:
 def _refuse_slips(item: str, where: str) -> None:
     """Hints for what is not an item at all: the name of a file, a star for times."""
     if not is_expression(item) and not _USUAL.fullmatch(item) and _names_a_file(item):
-        raise Refused(f"{where}: did you mean --from {item}?")
+        raise Complaint(f"{where}: did you mean --from {item}?")
     star = re.fullmatch(r"([^*]+)\*+([^*]+)", item)
     if star:
-        raise Refused(f"{where}: use x for copies, as in {star[1].strip()}x{star[2].strip()}")
+        raise Complaint(f"{where}: use x for copies, as in {star[1].strip()}x{star[2].strip()}")
 
 
 def _names_a_file(item: str) -> bool:

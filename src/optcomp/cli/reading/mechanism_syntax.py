@@ -11,14 +11,18 @@ from operator import attrgetter
 from typing import Any
 
 import optcomp as oc
-from optcomp.cli.failures import Refused
+from optcomp.cli.failures import Complaint
 from optcomp.cli.reading.expressions import Argument, Call, Malformed, uniform
 from optcomp.cli.reading.numbers import plain
 from optcomp.composition.reading import Item
 from optcomp.numerics.exact import exact
 
 _CLOSE = 0.6
+"""How alike a name must be to be offered in place of an unknown one: difflib's own measure."""
+_SURE = 0.8
+"""How alike a word without parentheses must be to a name to be taken for it."""
 _LONGEST_DECIMAL = 17
+"""Digits that tell all floats apart; a longer decimal is better read as a fraction."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def _text(value: str | Call, what: str) -> str:
         raise Malformed(f"{what}: must be a number, not {value.name}(…)")
     try:
         return plain(value, what)
-    except Refused as error:
+    except Complaint as error:
         raise Malformed(str(error)) from None
 
 
@@ -188,7 +192,7 @@ def _shape(kind: Kind) -> str:
 def word_slip(text: str) -> str:
     """Advice for a text without parentheses that begins like the name of a mechanism; empty for any other text."""
     name = uniform(text.partition("=")[0].rstrip("0123456789 ").rstrip("xX×"))
-    near = difflib.get_close_matches(name, _NAMES, 1, 0.8)
+    near = difflib.get_close_matches(name, _NAMES, 1, _SURE)
     return f"parameters go into parentheses: write {_shape(_NAMES[near[0]])}" if near else ""
 
 

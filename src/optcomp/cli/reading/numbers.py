@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 import optcomp as oc
-from optcomp.cli.failures import Refused
+from optcomp.cli.failures import Complaint
 from optcomp.numerics.exact import exact
 
 _PROBLEM = "must be a number such as 0.1, 1e-9 or 1/3"
@@ -22,7 +22,7 @@ def plain(text: str, what: str) -> str:
     """The text itself, unless no person would call it a number; its value is checked by the library."""
     hint = _hint(text)
     if hint or "_" in text or not text.isascii():
-        raise Refused(f"{what}: {_PROBLEM}, got {text!r}{hint}")
+        raise Complaint(f"{what}: {_PROBLEM}, got {text!r}{hint}")
     return text
 
 
@@ -42,10 +42,10 @@ def whole_number(text: str, what: str, least: int, most: int) -> int:
     """A whole number in a range, also when it is written 3.0 or 5e1."""
     try:
         number = Fraction(exact(plain(text, what), what))
-    except (oc.InvalidInput, Refused):
+    except (oc.InvalidInput, Complaint):
         number = Fraction(1, 2)
     if number.denominator != 1 or not least <= number <= most:
-        raise Refused(f"{what}: must be a whole number between {_power(least)} and {_power(most)}, got {text!r}")
+        raise Complaint(f"{what}: must be a whole number between {_power(least)} and {_power(most)}, got {text!r}")
     return int(number)
 
 

@@ -10,15 +10,17 @@ import difflib
 import re
 from functools import lru_cache
 
-from optcomp.cli.failures import Refused
+from optcomp.cli.failures import Complaint
 
 _CLOSE = 0.7
+"""How alike a name must be to be taken for a misspelled one: `detla` is, `data` is not."""
 _NUMBER = re.compile(r"\s*[+-]?(\d[\d_]*[.,]?\d*|[.,]\d+)(e[+-]?\d+)?(\s*/\s*\d+)?\s*%?\s*", re.IGNORECASE)
 _START = re.compile(r"\s*[+-]?(\.?\d|nan\b|inf\b)", re.IGNORECASE)
 _NOTHING = ("", "-", "–", "na", "n/a", "nan", "none", "null")
+"""How people write that there is no value."""
 
 
-class Strangers:
+class UnknownColumns:
     """Unknown names met in one file, each with what it holds; `kind` is what the format calls a name."""
 
     def __init__(self, kind: str) -> None:
@@ -32,7 +34,7 @@ class Strangers:
             return
         meant = _meant(name)
         if meant and _holds(value, _START):
-            raise Refused(f"{where}: {self._kind} {name!r} is unknown; did you mean {meant}?")
+            raise Complaint(f"{where}: {self._kind} {name!r} is unknown; did you mean {meant}?")
         self._numbers[name] = self._numbers.get(name, True) and _holds(value, _NUMBER, whole=True)
         self._first.setdefault(name, where)
 
@@ -40,7 +42,7 @@ class Strangers:
         """Refuse a name under which nothing but numbers was found."""
         for name, only_numbers in self._numbers.items():
             if only_numbers:
-                raise Refused(
+                raise Complaint(
                     f"{self._first[name]}: {self._kind} {name!r} holds numbers but is none of epsilon, delta, count; "
                     "rename or remove it"
                 )

@@ -14,18 +14,25 @@ from itertools import pairwise
 import optcomp as oc
 
 MOST_BINS, FEWEST_BINS = 80, 16
-_SECONDS = 4.0  # about how long a histogram may take
-_CALLS = 12  # of the distribution function for each bin, on average
-_REACH = 60.0  # standard deviations within which everything is that can be seen
+"""More bins would not be told apart in a panel, fewer would hide the shape."""
+_SECONDS = 4.0
+"""About how long a histogram may take."""
+_CALLS = 12
+"""Of the distribution function for each bin, on average."""
+_REACH = 60.0
+"""Standard deviations within which everything is that can be seen."""
 _UNSEEN = 5e-4
+"""Probability beyond each end of the histogram: less than a pixel."""
 _HALVINGS, _EARLY = 24, 6
+"""A bin halved 24 times is a point on paper; after 6 a density already shows itself."""
 _MANY = 5
+"""More atoms than this are told from bars only if they are nearly everything."""
 
 Cdf = Callable[[float], float]
 
 
 @dataclass(frozen=True)
-class Spread:
+class LossHistogram:
     """Bars between neighbouring edges, each with its probability, and atoms as (place, probability)."""
 
     edges: tuple[float, ...]
@@ -39,7 +46,7 @@ class Spread:
         return [mass / width for mass, width in zip(self.masses, widths, strict=True)]
 
 
-def spread(loss: oc.PrivacyLoss) -> Spread:
+def loss_histogram(loss: oc.PrivacyLoss) -> LossHistogram:
     """The histogram of one direction; fewer bins where the distribution function takes long."""
     started = time.monotonic()
     low, high = _range(loss)
@@ -48,7 +55,7 @@ def spread(loss: oc.PrivacyLoss) -> Spread:
     return histogram(loss.cdf, low, high, bins)
 
 
-def histogram(cdf: Cdf, low: float, high: float, bins: int) -> Spread:
+def histogram(cdf: Cdf, low: float, high: float, bins: int) -> LossHistogram:
     """Equal bins from low to high; where one atom is most of a bin it is taken out."""
     edges = tuple(low + (high - low) * place / bins for place in range(bins + 1))
     heights = [cdf(edge) for edge in edges]
@@ -58,7 +65,7 @@ def histogram(cdf: Cdf, low: float, high: float, bins: int) -> Spread:
     if len(atoms) > _MANY and sum(weight for _, weight in atoms.values()) < 0.99 * sum(masses):
         atoms = {}  # several in many bins: bars show them better
     left = [mass - (atoms[place][1] if place in atoms else 0.0) for place, mass in enumerate(masses)]
-    return Spread(edges, tuple(mass if mass > 1e-12 else 0.0 for mass in left), tuple(atoms.values()))
+    return LossHistogram(edges, tuple(mass if mass > 1e-12 else 0.0 for mass in left), tuple(atoms.values()))
 
 
 def _atom(cdf: Cdf, low: float, high: float, mass: float) -> tuple[float, float] | None:

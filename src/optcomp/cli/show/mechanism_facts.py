@@ -17,11 +17,13 @@ ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Rényi orders that are shown."""
 
 _BITS = 96
+"""Working bits for a bound on a divergence: it ends as a float."""
 WORST = "the worst mechanism with this (ε, δ)"
+"""Whose loss is shown where only an (ε, δ) is known."""
 
 
 @dataclass(frozen=True)
-class Portrait:
+class MechanismFacts:
     """One kind of mechanism and how many there are of it."""
 
     item: Item

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import textwrap
 import time
@@ -11,41 +10,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import optcomp as oc
-from optcomp.cli.failures import Refused
+from optcomp.cli.drawing import BLACK, BLUE, FEWEST_POINTS, VERMILION, new_figure, save_plot
 from optcomp.cli.progress import Tell
-from optcomp.cli.reading.entries import Counts
+from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.show import privacy_curve
-from optcomp.cli.show.loss_histogram import Spread, spread
-from optcomp.cli.show.mechanism_facts import Portrait
-from optcomp.cli.show.privacy_curve import Curve, height
+from optcomp.cli.show.loss_histogram import LossHistogram, loss_histogram
+from optcomp.cli.show.mechanism_facts import MechanismFacts
+from optcomp.cli.show.privacy_curve import PrivacyCurve, height
 from optcomp.cli.writing.digits import mechanisms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_POINTS, FEWEST_POINTS = 25, 8
-_SECONDS = 10.0  # about how long the curve of all may take, and each curve of one
-_COLOURS = ("#0072B2", "#D55E00")
-_ALL = "#000000"
-_LINES = ("-", "--")
-_TITLE = 48  # letters in a line of a title
-_ORDERS = tuple(1.05 * 1.1**step for step in range(45))
+MOST_POINTS = 25
+"""Of the curve of all: enough for a smooth line, and each is a composition."""
 
-_FLOOR = 1e-3 * privacy_curve.LEAST_DELTA  # a curve that falls to zero leaves the panel downwards
+_SECONDS = 10.0
+"""About how long each curve of one mechanism may take."""
+
+_COLOURS, _LINES = (BLUE, VERMILION), ("-", "--")
+"""Of the two directions."""
+
+_TITLE = 48
+"""Letters in a line of a title."""
+
+_ORDERS = tuple(1.05 * 1.1**step for step in range(45))
+"""Rényi orders from just above 1 to 70, evenly spaced on a logarithmic axis."""
+
+_FLOOR = 1e-3 * privacy_curve.LEAST_DELTA
+"""A curve that falls to zero leaves the panel downwards."""
 
 Values = list[float]
 
 
-def draw(portraits: Sequence[Portrait], counts: Counts, curve: Curve, points: int, path: Path, tell: Tell) -> None:
+def draw(
+    facts: Sequence[MechanismFacts], counts: MechanismCounts, curve: PrivacyCurve, points: int, path: Path, tell: Tell
+) -> None:
     """Compute the curves and write the figure; panels about one mechanism show the first."""
-    first = portraits[0]
+    first = facts[0]
     alone = sum(counts.values()) == 1 and first.loss is not None
     bounds = [] if alone else privacy_curve.points(counts, curve.end, points, tell)
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # no word about building its cache
-    from matplotlib.figure import Figure
-
     width = 3 if first.loss is not None else 2
-    figure = Figure(figsize=(4.5 * width, 4.5), dpi=150, layout="constrained")
+    figure = new_figure((4.5 * width, 4.5))
     axes = [figure.add_subplot(1, width, place) for place in range(1, width + 1)]
     if first.loss is not None:
         _draw_loss(axes[0], first, tell)
@@ -53,26 +59,18 @@ def draw(portraits: Sequence[Portrait], counts: Counts, curve: Curve, points: in
     else:
         _draw_renyi(axes[0], first)
     _draw_hockey_stick(axes[1], first, bounds, curve.end, tell)
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise Refused(f"--plot: {path}: {error.strerror or error}") from None
+    save_plot(figure, path)
 
 
-def affordable_points(seconds: float) -> int:
-    """As many points of the curve as may be computed when each takes this long."""
-    return max(FEWEST_POINTS, min(MOST_POINTS, int(_SECONDS / max(seconds, 1e-9))))
-
-
-def _draw_loss(axes: Axes, portrait: Portrait, tell: Tell) -> None:
+def _draw_loss(axes: Axes, shown: MechanismFacts, tell: Tell) -> None:
     tell("the loss", 0.0)
-    spreads = {name: spread(loss) for name, loss in portrait.directions}
+    spreads = {name: loss_histogram(loss) for name, loss in shown.directions}
     bars = any(mass for found in spreads.values() for mass in found.masses)
     stems = axes.twinx() if bars and any(found.atoms for found in spreads.values()) else axes
     for (name, found), colour, line in zip(spreads.items(), _COLOURS, _LINES, strict=False):
         _draw_spread(axes, stems, found, name, colour, line)
-    axes.set_title(_named("Privacy loss", portrait), fontsize="medium")
-    axes.set_xlabel("loss" + (f" (infinite with probability {_leak(portrait):.3g})" if _leak(portrait) else ""))
+    axes.set_title(_named("Privacy loss", shown), fontsize="medium")
+    axes.set_xlabel("loss" + (f" (infinite with probability {_leak(shown):.3g})" if _leak(shown) else ""))
     if bars:
         axes.set_ylabel("density, exact in every bin")
         axes.set_ylim(bottom=0)
@@ -83,7 +81,7 @@ def _draw_loss(axes: Axes, portrait: Portrait, tell: Tell) -> None:
         axes.legend(fontsize="small")
 
 
-def _draw_spread(axes: Axes, stems: Axes, found: Spread, name: str, colour: str, line: str) -> None:
+def _draw_spread(axes: Axes, stems: Axes, found: LossHistogram, name: str, colour: str, line: str) -> None:
     label = f"a person {name}{'d' if name.endswith('e') else 'ed'}" if name else None
     if any(found.masses):
         axes.stairs(found.densities, found.edges, fill=True, color=colour, alpha=0.2)
@@ -94,19 +92,19 @@ def _draw_spread(axes: Axes, stems: Axes, found: Spread, name: str, colour: str,
         stems.plot(places, weights, "o", color=colour, markersize=5, label=None if any(found.masses) else label)
 
 
-def _leak(portrait: Portrait) -> float:
-    return portrait.loss.infinite if portrait.loss is not None else 0.0
+def _leak(shown: MechanismFacts) -> float:
+    return shown.loss.infinite if shown.loss is not None else 0.0
 
 
-def _named(what: str, portrait: Portrait) -> str:
-    worst = "worst case of " if portrait.worst else ""
-    return "\n".join([what, *textwrap.wrap(worst + portrait.text, _TITLE)])
+def _named(what: str, shown: MechanismFacts) -> str:
+    worst = "worst case of " if shown.worst else ""
+    return "\n".join([what, *textwrap.wrap(worst + shown.text, _TITLE)])
 
 
-def _draw_renyi(axes: Axes, portrait: Portrait) -> None:
-    values = [portrait.renyi(order) for order in _ORDERS]
+def _draw_renyi(axes: Axes, shown: MechanismFacts) -> None:
+    values = [shown.renyi(order) for order in _ORDERS]
     axes.plot(_ORDERS, [value if math.isfinite(value) else math.nan for value in values], color=_COLOURS[0])
-    axes.set_title(_named("Rényi divergence, at most", portrait), fontsize="medium")
+    axes.set_title(_named("Rényi divergence, at most", shown), fontsize="medium")
     axes.set_xlabel("order α")
     axes.set_ylabel("D_α ≤")
     axes.set_xscale("log")
@@ -114,8 +112,8 @@ def _draw_renyi(axes: Axes, portrait: Portrait) -> None:
     axes.grid(color="0.9")
 
 
-def _draw_hockey_stick(axes: Axes, portrait: Portrait, bounds: Sequence[oc.Bound], end: float, tell: Tell) -> None:
-    for (name, loss), colour, line in zip(portrait.directions, _COLOURS, _LINES, strict=False):
+def _draw_hockey_stick(axes: Axes, shown: MechanismFacts, bounds: Sequence[oc.Bound], end: float, tell: Tell) -> None:
+    for (name, loss), colour, line in zip(shown.directions, _COLOURS, _LINES, strict=False):
         places = _affordable(loss.delta, 0.0, end, 200)
         values = _asked(loss.delta, places, "the curve of one", tell)
         label = f"one, {'removing' if name == 'remove' else 'adding'} a person" if name else "one"
@@ -124,7 +122,7 @@ def _draw_hockey_stick(axes: Axes, portrait: Portrait, bounds: Sequence[oc.Bound
         places = [bound.epsilon for bound in bounds]
         lower, upper = [max(bound.lower, _FLOOR) for bound in bounds], [height(bound.upper) for bound in bounds]
         marker = "o" if len(bounds) == FEWEST_POINTS else ""
-        axes.plot(places, upper, color=_ALL, marker=marker, label=f"{mechanisms(bounds[0].count)}, proved from above")
+        axes.plot(places, upper, color=BLACK, marker=marker, label=f"{mechanisms(bounds[0].count)}, proved from above")
         axes.fill_between(places, lower, upper, color="0.8", label="and from below")
     axes.set_title("Hockey-stick curve", fontsize="medium")
     axes.set_xlabel("ε")
@@ -135,14 +133,14 @@ def _draw_hockey_stick(axes: Axes, portrait: Portrait, bounds: Sequence[oc.Bound
     axes.legend(fontsize="small")
 
 
-def _draw_tradeoff(axes: Axes, portrait: Portrait, tell: Tell) -> None:
-    for (name, loss), colour, line in zip(portrait.directions, _COLOURS, _LINES, strict=False):
+def _draw_tradeoff(axes: Axes, shown: MechanismFacts, tell: Tell) -> None:
+    for (name, loss), colour, line in zip(shown.directions, _COLOURS, _LINES, strict=False):
         places = _affordable(loss.tradeoff, 0.0, 1.0, 101)
         values = _asked(loss.tradeoff, places, "the trade-off", tell)
         label = f"{'removing' if name == 'remove' else 'adding'} a person" if name else "one mechanism"
         axes.plot(places, values, color=colour, linestyle=line, label=label)
     axes.plot([0, 1], [1, 0], color="0.5", linestyle=":", label="1 - α: nothing is told")
-    axes.set_title(_named("Trade-off curve", portrait), fontsize="medium")
+    axes.set_title(_named("Trade-off curve", shown), fontsize="medium")
     axes.set_xlabel("type I error α")
     axes.set_ylabel("least type II error f(α)")
     axes.set_xlim(0, 1)

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 import optcomp as oc
 from optcomp.cli.progress import Tell
-from optcomp.cli.reading.entries import Counts
+from optcomp.cli.reading.entries import MechanismCounts
 
 DELTAS = ("1e-3", "1e-6", "1e-9", "1e-12")
+"""Given δ of the printed points: from one in a thousand to as good as never."""
 EPSILONS = ("0.1", "0.3", "1", "3", "10")
+"""Given ε of the printed points, in steps of about three."""
 LEAST_DELTA = 1e-13
 """δ below this is not drawn."""
 
 
 @dataclass(frozen=True)
-class Curve:
+class PrivacyCurve:
     """Certified points of δ(ε)."""
 
     epsilon_at: Sequence[oc.Bound]
@@ -46,7 +48,7 @@ class Curve:
         return notes
 
 
-def table(counts: Counts, tell: Tell) -> Curve:
+def table(counts: MechanismCounts, tell: Tell) -> PrivacyCurve:
     """The points that are printed."""
     steps = len(DELTAS) + len(EPSILONS)
     epsilon_at, delta_at = [], []
@@ -56,10 +58,10 @@ def table(counts: Counts, tell: Tell) -> Curve:
     for place, epsilon in enumerate(EPSILONS, start=len(DELTAS)):
         tell("the curve", place / steps)
         delta_at.append(oc.compose(counts, epsilon=epsilon))
-    return Curve(epsilon_at, delta_at)
+    return PrivacyCurve(epsilon_at, delta_at)
 
 
-def points(counts: Counts, end: float, number: int, tell: Tell) -> list[oc.Bound]:
+def points(counts: MechanismCounts, end: float, number: int, tell: Tell) -> list[oc.Bound]:
     """δ at equally spaced ε from 0 to the end."""
     bounds = []
     for place in range(number):

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 import optcomp as oc
-from optcomp.cli.reading.entries import Counts
-from optcomp.cli.target import Question
+from optcomp.cli.reading.entries import MechanismCounts
+from optcomp.cli.sought_total import SoughtTotal
 from optcomp.cli.writing.digits import SHOWN, decimal_ends, excess, mechanisms, published, saving, shown_down, shown_up
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import console, listed, print_table, room, say
@@ -31,11 +31,11 @@ _WIDE = 1e-6
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedList:
     """A question about mechanisms."""
 
-    question: Question
-    counts: Counts
+    question: SoughtTotal
+    counts: MechanismCounts
 
     def published(self, bound: oc.Bound, digits: int = SHOWN) -> str:
         """The upper side of an answer as it may be published."""
@@ -50,7 +50,7 @@ class Asked:
         return self.question.proves(self.counts, bound, value)
 
 
-def show_bound(bound: oc.Bound, basic: oc.Bound | None, asked: Asked, bits: int | None) -> None:
+def show_bound(bound: oc.Bound, basic: oc.Bound | None, asked: AskedList, bits: int | None) -> None:
     """One answer: what to publish, what is proved below it, by which theorem, and what basic composition says."""
     sentence = _nothing(bound, asked.question)
     if sentence:
@@ -61,7 +61,7 @@ def show_bound(bound: oc.Bound, basic: oc.Bound | None, asked: Asked, bits: int 
         say(f"{lower} ≤ {asked.question.sought}\n{upper} ≥ {asked.question.sought}")
 
 
-def _nothing(bound: oc.Bound, question: Question) -> str:
+def _nothing(bound: oc.Bound, question: SoughtTotal) -> str:
     """A plain sentence for an answer that promises nothing."""
     reason = f": {bound.notes[0]}" if bound.notes else ""
     if math.isinf(bound.lower):
@@ -73,7 +73,7 @@ def _nothing(bound: oc.Bound, question: Question) -> str:
     return ""
 
 
-def _answer_rows(bound: oc.Bound, basic: oc.Bound | None, asked: Asked) -> Iterable[tuple[str, str]]:
+def _answer_rows(bound: oc.Bound, basic: oc.Bound | None, asked: AskedList) -> Iterable[tuple[str, str]]:
     question = asked.question
     given = "δ" if question.sought == "ε" else "ε"
     if math.isfinite(bound.upper):
@@ -92,14 +92,14 @@ def _answer_rows(bound: oc.Bound, basic: oc.Bound | None, asked: Asked) -> Itera
         yield "note", note
 
 
-def _basic(bound: oc.Bound, basic: oc.Bound, asked: Asked) -> str:
+def _basic(bound: oc.Bound, basic: oc.Bound, asked: AskedList) -> str:
     if math.isinf(basic.upper) or (basic.quantity == "delta" and basic.upper >= 1):
         return f"proves nothing: {basic.notes[0]}" if basic.notes else "proves nothing"
     less = f"  ({saving(bound.upper, basic.upper)} saved)" if bound.upper < basic.upper else ""
     return asked.published(basic) + less
 
 
-def show_comparison(bounds: Sequence[oc.Bound], asked: Asked, left_out: Sequence[Mapping[str, str]]) -> None:
+def show_comparison(bounds: Sequence[oc.Bound], asked: AskedList, left_out: Sequence[Mapping[str, str]]) -> None:
     """Every theorem's answer, best first, and which theorems have none."""
     best, question = bounds[0], asked.question
     title = f"{mechanisms(best.count)}, {question.sought} at {question.condition}"

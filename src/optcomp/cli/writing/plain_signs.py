@@ -31,7 +31,9 @@ _WORDS = {
     "²": "^2",
     "³": "^3",
 }
+"""What is read aloud in place of a sign."""
 _HANDLER = "optcomp-words"
+"""The name under which Python knows our way with signs that an encoding lacks."""
 
 
 def writable(text: str) -> str:

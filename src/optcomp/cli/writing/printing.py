@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from optcomp.cli.writing.plain_signs import writable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 _PLAIN_WIDTH = 120
 """Columns when nobody says how wide the page is."""
 
 _UNBOUNDED = 10_000
+"""Columns enough for any table."""
 
 
 def console() -> Console:
     """Where tables go: stdout, without colours unless it is a terminal."""
+    from rich.console import Console
+
     output = Console(highlight=False, emoji=False)
     if not output.is_terminal:
         output = Console(highlight=False, emoji=False, width=_PLAIN_WIDTH)
@@ -40,6 +43,8 @@ def say(text: str) -> None:
 
 def print_table(table: Table) -> None:
     """Print a table whole: a narrow terminal breaks its lines rather than lose digits."""
+    from rich.console import Console
+
     output = console()
     output.width = max(output.width, Console(width=_UNBOUNDED).measure(table).minimum)
     output.print(table)
@@ -47,6 +52,10 @@ def print_table(table: Table) -> None:
 
 def listed(rows: Iterable[tuple[str, str]]) -> Table:
     """Names and values, one below the other."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.ROUNDED, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")

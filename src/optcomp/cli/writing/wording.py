@@ -7,8 +7,10 @@ import re
 import optcomp as oc
 
 _OPTIONS = ("delta", "epsilon", "eta", "bits", "rtol", "method", "trials", "confidence")
+"""Arguments of the library that are options by the same name."""
+
 _PHRASES = (
-    (r"(?<!got )(?:method[= ])?'(" + "|".join(oc.METHODS) + r")'", r"--method \1"),
+    (r"(?<!got )(?:method[= ])?'({methods})'", r"--method \1"),
     (r"\bask for no bits\b", "leave out --bits"),
     (r"\bbits=", "--bits"),
     (r"\band bits to those\b", "and --bits to those"),
@@ -17,6 +19,7 @@ _PHRASES = (
     (r"\(or basic composition\)", "(or --method basic)"),
     (r"\bknown_mechanisms\(\) names all\b", "--list names all"),
 )
+"""Words of the library, and what they are on the command line."""
 
 
 def explained(error: oc.OptcompError) -> str:
@@ -29,7 +32,7 @@ def explained(error: oc.OptcompError) -> str:
     if isinstance(error, oc.InvalidInput) and isinstance(error.value, oc.Bound):
         text = text.removesuffix(f", got {error.value!r}").replace("bound: ", "--certificate: the answer ", 1)
     for pattern, words in _PHRASES:
-        text = re.sub(pattern, words, text)
+        text = re.sub(pattern.replace("{methods}", "|".join(oc.METHODS)), words, text)
     return text
 
 

@@ -1,4 +1,4 @@
-"""The command `verify`: prove a certificate's claim again, independently of whoever made it."""
+"""Certificates and releases, proved again or rejected, and what is said about them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from optcomp.cli import options
-from optcomp.cli.failures import Refused, one_line
-from optcomp.cli.options import gathered
+from optcomp.cli.failures import Complaint, one_line
+from optcomp.cli.given import gathered
 from optcomp.cli.progress import working
-from optcomp.cli.reading.entries import Counts
-from optcomp.cli.reading.files import text_of
+from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.reading.mechanism_syntax import written
 from optcomp.cli.writing.digits import mechanisms
 from optcomp.composition.reading import read_any
@@ -33,62 +29,8 @@ if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
     from optcomp.release.verification import Verification
 
-NOT_PROVED = 1
-"""The exit code for a claim that is false, undecided, or not understood."""
 
-_Certificate = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="The certificate, or a release of a plan, a JSON file; - is standard input.",
-        show_default=False,
-    ),
-]
-_From = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--from",
-        metavar="FILE",
-        help="The mechanisms, where the certificate holds only their digest: CSV, JSON or YAML as for compose. "
-        "May be repeated.",
-        show_default=False,
-    ),
-]
-
-
-def verify(
-    certificate: _Certificate,
-    files: _From = None,
-    format: options.FileFormat = None,
-    as_json: options.PlainJson = False,
-) -> None:
-    """Prove a certificate's claim again in ball arithmetic, with code that shares nothing with what made it.
-
-    Of a release also the plan, the noise and the total are compared with its certificate.
-
-    Exit code 0 if the claim is proved; 1 if it is false, not decided, or not understood.
-
-    optcomp verify certificate.json
-
-    optcomp verify certificate.json --from release.csv
-
-    optcomp verify plan.release.json
-    """
-    if certificate == "-" and "-" in (files or ()):
-        raise Refused("--from: standard input can be read only once")
-    name = "standard input" if certificate == "-" else certificate
-    document = _document(text_of(certificate, name))
-    if isinstance(document, Mapping) and document.get("format") == "optcomp-release":
-        proved = _verified(document, files, name, as_json)
-    else:
-        verdict = _checked(document, files, format)
-        _show(verdict, name, as_json)
-        proved = verdict.proved
-    if not proved:
-        raise typer.Exit(NOT_PROVED)
-
-
-def _document(text: str) -> Mapping[str, object] | str:
+def document_of(text: str) -> Mapping[str, object] | str:
     """The JSON object in a text, or what is wrong with it."""
     from optcomp.checker import from_json
 
@@ -103,12 +45,12 @@ def _document(text: str) -> Mapping[str, object] | str:
     return document if isinstance(document, dict) else "certificate: must be a JSON object"
 
 
-def _verified(release: Mapping[str, object], files: list[str] | None, name: str, as_json: bool) -> bool:
+def verified_release(release: Mapping[str, object], files: list[str] | None, name: str, as_json: bool) -> bool:
     """Whether a release fits together, and its total is proved."""
     from optcomp.release.verification import verify_release
 
     if files:
-        raise Refused("--from: is for certificates; the mechanisms of a release follow from its plan")
+        raise Complaint("--from: is for certificates; the mechanisms of a release follow from its plan")
     with working("verifying", follow=False) as tell:
         found = verify_release(release, tell)
     if as_json:
@@ -118,7 +60,7 @@ def _verified(release: Mapping[str, object], files: list[str] | None, name: str,
     return found.proved
 
 
-def _checked(document: Mapping[str, object] | str, files: list[str] | None, format: str | None) -> Verdict:
+def checked(document: Mapping[str, object] | str, files: list[str] | None, format: str | None) -> Verdict:
     """The verdict; decimals of a file count as written or, if that is what the certificate is about, as doubles."""
     from optcomp.checker import Verdict, check
 
@@ -169,7 +111,7 @@ def _rounded(value: Gaussian | GaussianDP) -> Gaussian | GaussianDP:
     return GaussianDP(float(value.mu))
 
 
-def _supplied(counts: Counts) -> _Supplied:
+def _supplied(counts: MechanismCounts) -> _Supplied:
     """Certificates are about (ε, δ) pairs and Gaussian noise only."""
     read = read_any(counts)
     if not isinstance(read, Mixture):
@@ -177,11 +119,12 @@ def _supplied(counts: Counts) -> _Supplied:
     gaussians = tuple((value, copies) for value, copies in read.others if isinstance(value, Gaussian | GaussianDP))
     if len(gaussians) < len(read.others):
         other = next(value for value, _ in read.others if not isinstance(value, Gaussian | GaussianDP))
-        raise Refused(f"--from: a certificate is about (ε, δ) pairs and Gaussian noise only, got {written(other)!r}")
+        raise Complaint(f"--from: a certificate is about (ε, δ) pairs and Gaussian noise only, got {written(other)!r}")
     return _Supplied(read.pairs, gaussians)
 
 
-def _show(verdict: Verdict, name: str, as_json: bool) -> None:
+def show_verdict(verdict: Verdict, name: str, as_json: bool) -> None:
+    """The verdict, as JSON or in a line or two."""
     if as_json:
         print(json.dumps(_view(verdict), indent=2, ensure_ascii=True))
     elif verdict.status == "malformed":
@@ -195,12 +138,15 @@ def _show(verdict: Verdict, name: str, as_json: bool) -> None:
 
 
 _VALUES = "; the values themselves cannot be checked"
+"""Nobody but the holder of the data knows whether noise was added to the true ones."""
+
 _BY = {
     "checker": "the certificate is about the plan, the noise and the total of this release",
     "engine": "proved by the engine itself, not by the independent checker: no certificate covers this noise\n"
     "this total is about the plan and the noise of this release",
     "sum": "the sum of ρ, by exact arithmetic, is about the plan and the noise of this release",
 }
+"""What each way of proving a total says."""
 
 
 def _show_release(found: Verification, name: str) -> None:

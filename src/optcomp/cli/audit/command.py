@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from optcomp.cli import options
-from optcomp.cli.failures import Refused
+from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import working
 from optcomp.cli.reading.numbers import plain, real_number, whole_number
-from optcomp.cli.writing.digits import shown_down, shown_near, shown_up
-from optcomp.cli.writing.plain_signs import writable
-from optcomp.cli.writing.printing import print_json, print_table, say
-
-if TYPE_CHECKING:
-    from optcomp.interactive.audit import Audit, Auditable
+from optcomp.cli.writing.printing import print_json
 
 VIOLATED = 1
 """The exit code when a mechanism is caught leaking more than it claims."""
-
-_DIGITS = 5
 
 
 def complete_mechanism(incomplete: str) -> list[str]:
     """Mechanisms for shell completion."""
     from optcomp.interactive.audit import known_mechanisms
 
-    return [name for name in known_mechanisms() if name.startswith(incomplete)]
+    return options.starting(known_mechanisms(), incomplete)
 
 
 _Names = Annotated[
@@ -91,15 +82,20 @@ def audit(
 
     optcomp audit --list
     """
+    from optcomp.cli.audit.tables import described, show_audits, show_list
     from optcomp.interactive.audit import audit_all, mechanism
 
     if listing:
         nothing = not (names or every or broken)
-        _show_list([mechanism(name) for name in _asked(names, every or nothing, broken or nothing)], as_json)
+        listed = [mechanism(name) for name in _asked(names, every or nothing, broken or nothing)]
+        if as_json:
+            print_json({"mechanisms": [described(subject) for subject in listed]})
+        else:
+            show_list(listed)
         return
     subjects = [mechanism(name) for name in _asked(names, every, broken)]
     if not subjects:
-        raise Refused("nothing to audit: give a mechanism, --all or --broken; --list names them")
+        raise Complaint("nothing to audit: give a mechanism, --all or --broken; --list names them")
     sure = plain(confidence, "--confidence")
     started = audit_all(
         subjects, _runs(trials), delta=None if delta is None else plain(delta, "--delta"), confidence=sure
@@ -108,7 +104,7 @@ def audit(
         audits = list(started)
     violated = any(found.violated for found in audits)
     if not as_json:
-        _show(audits, sure)
+        show_audits(audits, sure)
     elif len(audits) == 1:
         print_json(audits[0].as_dict())
     else:
@@ -132,49 +128,3 @@ def _runs(trials: str | None) -> int | None:
     from optcomp.interactive.audit.run import LEAST_TRIALS
 
     return None if trials is None else whole_number(trials, "--trials", LEAST_TRIALS, MOST_TRIALS)
-
-
-def _show_list(subjects: Sequence[Auditable], as_json: bool) -> None:
-    if as_json:
-        print_json({"mechanisms": [_described(subject) for subject in subjects]})
-        return
-    table = Table(box=box.ROUNDED)
-    table.add_column("mechanism", no_wrap=True, style="bold")
-    table.add_column(writable("claimed ε"), justify="right", no_wrap=True)
-    table.add_column(writable("at δ"), justify="right", no_wrap=True)
-    table.add_column("what it does, and the two inputs", ratio=1)
-    for subject in subjects:
-        claim = shown_up(float(subject.epsilon), _DIGITS), shown_near(float(subject.delta))
-        table.add_row(subject.name, *claim, writable(subject.description))
-    print_table(table)
-
-
-def _described(subject: Auditable) -> dict[str, object]:
-    return {
-        "mechanism": subject.name,
-        "claimed_epsilon": float(subject.epsilon),
-        "delta": float(subject.delta),
-        "private": subject.private,
-        "description": subject.description,
-        "source": subject.source,
-        "trials": subject.trials,
-    }
-
-
-def _show(audits: Sequence[Audit], confidence: str) -> None:
-    table = Table(box=box.ROUNDED)
-    table.add_column("mechanism", no_wrap=True, style="bold")
-    for heading in ("claimed ε", "at δ", "lower bound"):
-        table.add_column(writable(heading), justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for found in audits:
-        lower = shown_down(found.lower, _DIGITS)
-        verdict = f"VIOLATED: ε ≥ {lower}" if found.violated else "no violation seen"
-        claim = shown_up(float(found.claimed_epsilon), _DIGITS), shown_near(float(found.delta))
-        table.add_row(found.mechanism, *claim, lower, writable(verdict))
-    print_table(table)
-    for found in audits:
-        seen = f"{found.counts[0]:,} of {found.measured:,} runs, against {found.counts[1]:,} on the other"
-        say(f"{found.mechanism}: {found.event}: {seen}")
-    together = "all these lower bounds hold" if len(audits) > 1 else "the lower bound holds"
-    say(f"With probability {confidence} {together}. A bound below the claim does not prove the claim.")

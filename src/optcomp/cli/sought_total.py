@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import optcomp as oc
-from optcomp.cli.failures import Refused
-from optcomp.cli.reading.entries import Counts
+from optcomp.cli.failures import Complaint
+from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.reading.numbers import plain
 from optcomp.cli.writing.wording import explained, with_given
 from optcomp.theorems.register import Parameters
 
 
 @dataclass(frozen=True)
-class Question:
+class SoughtTotal:
     """Exactly one of `delta` and `epsilon`, as the person wrote it."""
 
     delta: str | None = None
@@ -23,7 +23,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if (self.delta is None) == (self.epsilon is None):
-            raise Refused("give exactly one of --delta and --epsilon")
+            raise Complaint("give exactly one of --delta and --epsilon")
         plain(self.given, "--delta" if self.delta is not None else "--epsilon")
 
     @property
@@ -43,7 +43,7 @@ class Question:
 
     def compose(
         self,
-        counts: Counts,
+        counts: MechanismCounts,
         method: str = "auto",
         rtol: float | None = None,
         eta: str | None = None,
@@ -62,26 +62,26 @@ class Question:
                 parameters=self.parameters,
             )
         except oc.NotAffordable as error:
-            raise Refused(with_given(explained(error), bits=bits, eta=eta)) from None
+            raise Complaint(with_given(explained(error), bits=bits, eta=eta)) from None
 
-    def basic(self, counts: Counts) -> oc.Bound | None:
+    def basic(self, counts: MechanismCounts) -> oc.Bound | None:
         """What basic composition says; nothing where a mechanism has no (ε, δ) of its own."""
         try:
             return self.compose(counts, "basic")
         except oc.HypothesisNotMet:
             return None
 
-    def proves(self, counts: Counts, bound: oc.Bound, value: Decimal) -> bool:
+    def proves(self, counts: MechanismCounts, bound: oc.Bound, value: Decimal) -> bool:
         """Whether the library also proves this value, by asking it the other way round."""
         method = bound.method if bound.method in oc.METHODS else "auto"
         text = str(value)
-        asked = Question(delta=text) if bound.quantity == "delta" else Question(epsilon=text)
+        asked = SoughtTotal(delta=text) if bound.quantity == "delta" else SoughtTotal(epsilon=text)
         try:
             back = replace(asked, parameters=self.parameters).compose(counts, method)
-        except (Refused, oc.OptcompError, ArithmeticError):
+        except (Complaint, oc.OptcompError, ArithmeticError):
             return False
         return back.upper <= bound.given
 
-    def compare(self, counts: Counts) -> list[oc.Bound]:
+    def compare(self, counts: MechanismCounts) -> list[oc.Bound]:
         """The answer of every theorem that applies."""
         return oc.compare(counts, delta=self.delta, epsilon=self.epsilon, parameters=self.parameters)

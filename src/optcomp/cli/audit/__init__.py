@@ -1,0 +1,1 @@
+"""The command `audit`: claims put to the test by running the mechanisms."""
