@@ -330,7 +330,7 @@ def test_compare_of_a_mixture_is_drawn(tmp_path: Path) -> None:
         ),
         (
             "--bits 20",
-            "MV18-1.5 does not apply: it needs (ε, δ) guarantees only; leave --method exact and --bits to those",
+            "MV18-1.5 does not apply: it needs (ε, δ) guarantees only, and so do --method exact and --bits",
         ),
         (
             "--method strong",

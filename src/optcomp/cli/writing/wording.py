@@ -13,7 +13,7 @@ _PHRASES = (
     (r"(?<!got )(?:method[= ])?'({methods})'", r"--method \1"),
     (r"\bask for no bits\b", "leave out --bits"),
     (r"\bbits=", "--bits"),
-    (r"\band bits to those\b", "and --bits to those"),
+    (r"\band bits$", "and --bits"),
     (r"\ba larger eta\b", "a larger --eta"),
     (r"\bchosen adaptively\b", "chosen adaptively (--adaptive)"),
     (r"\(or basic composition\)", "(or --method basic)"),
