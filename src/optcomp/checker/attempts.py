@@ -11,9 +11,9 @@ from flint import arb, ctx
 
 from optcomp.checker.balls import COIN_BITS, ball, working
 from optcomp.checker.choices import Trapezoid, cutoff, log_unit, plain_trapezoid, smoothed_trapezoid
-from optcomp.checker.contour import Tell, aliases, enclosed, integrate
+from optcomp.checker.contour import aliases, enclosed, integrate
 from optcomp.checker.guess import Sketch, short
-from optcomp.checker.instance import Instance, Range
+from optcomp.checker.instance import Instance, Range, Tell
 from optcomp.checker.kernels import Kernel, Periodic, Smoothed
 from optcomp.checker.line import Line, WorkingCoins
 

@@ -14,7 +14,7 @@ q = |x-c|Λ,  κ_x M(x) e^{-xy} e^{-q}/(1-e^{-q}).  Nodes left out add at most t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,11 +22,10 @@ from flint import acb, arb
 
 from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
-from optcomp.checker.instance import Range
-from optcomp.checker.kernels import Kernel, Pair, Smoothed
+from optcomp.checker.instance import Range, Tell
+from optcomp.checker.kernels import Kernel, Smoothed, WithDensity
 from optcomp.checker.line import Line, WorkingCoins
 
-Tell = Callable[[str, float], None]
 _BLOCKS = 600  # coins up to which matrices beat node by node
 _START = 4  # ranges to skip are a quarter as long as the way to them
 _PIECE = 4  # nodes in a piece for which hope is judged
@@ -43,7 +42,7 @@ class Sums:
 
     excess: list[arb]
     density: list[arb]
-    left_out: Pair
+    left_out: WithDensity
 
 
 def integrate(line: Line, kernel: Kernel, budget: float, tell: Tell) -> Sums:
@@ -87,7 +86,9 @@ def _add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
             sums.density[place] += (phi * density).real
 
 
-def _cover(line: Line, kernel: Kernel, blocks: Blocks | None, budget: float) -> tuple[list[tuple[int, int]], Pair]:
+def _cover(
+    line: Line, kernel: Kernel, blocks: Blocks | None, budget: float
+) -> tuple[list[tuple[int, int]], WithDensity]:
     """Which nodes to evaluate, as (first, count), and a bound on all the others."""
     left_out = kernel.remainder()
     pending = _ranges(kernel.last)

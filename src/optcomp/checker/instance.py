@@ -13,7 +13,7 @@ decreasing below the largest loss, and zero from there on: Σε_i without Gaussi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,9 @@ from optcomp.checker.document import Group, Noise
 
 _EXACT_BITS = 2_000_000  # bits of a product that is multiplied out, in a second
 _MOST_BITS = 1 << 13  # here doubling ends: what is undecided then is a tie
+
+Tell = Callable[[str, float], None]
+"""Called with what is being done and the share done."""
 
 
 class Coin(NamedTuple):

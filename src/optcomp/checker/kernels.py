@@ -39,15 +39,15 @@ from flint import acb, arb
 from optcomp.checker.balls import ball, near
 
 
-class Pair(NamedTuple):
+class WithDensity(NamedTuple):
     """What belongs to F and what belongs to the density; the latter is zero without smoothing."""
 
     excess: arb
     density: arb
 
-    def more(self, other: Pair, share: arb) -> Pair:
+    def more(self, other: WithDensity, share: arb) -> WithDensity:
         """The sum with a share of another pair."""
-        return Pair(self.excess + other.excess * share, self.density + other.density * share)
+        return WithDensity(self.excess + other.excess * share, self.density + other.density * share)
 
 
 class Kernel(Protocol):
@@ -68,13 +68,13 @@ class Kernel(Protocol):
     def limit(self, theta: float) -> float:
         """How small |φ| has to be for a node to be left out, as a rule of thumb."""
 
-    def ceiling(self, theta: arb, nodes: int) -> Pair:
+    def ceiling(self, theta: arb, nodes: int) -> WithDensity:
         """The most that this many nodes at or above θ can add if |φ| <= 1."""
 
     def values(self, theta: arb) -> list[tuple[acb, acb]]:
         """For each y, what a node's φ is to be multiplied with before the real part is taken."""
 
-    def remainder(self) -> Pair:
+    def remainder(self) -> WithDensity:
         """The most that all nodes after the last can add."""
 
     def tilt(self, c: arb) -> arb:
@@ -101,10 +101,10 @@ class Smoothed:
         square = self._guess * theta**2
         return 3 * self.tolerance * theta / (self.spread * (1 + square)) * math.exp(min(square / 2, 600.0))
 
-    def ceiling(self, theta: arb, nodes: int) -> Pair:
+    def ceiling(self, theta: arb, nodes: int) -> WithDensity:
         """|s(s+1)| >= θ²."""
         share = (self._decay * theta**2).exp() * self.step / arb.pi() * nodes
-        return Pair(share / theta**2, share)
+        return WithDensity(share / theta**2, share)
 
     def values(self, theta: arb) -> list[tuple[acb, acb]]:
         """The Gaussian factor, the phase and 1/(s(s+1))."""
@@ -136,11 +136,11 @@ class Smoothed:
     def _places(self) -> list[arb]:
         return [self.variance * (self.c + 0.5) - y for y in self.ys]
 
-    def remainder(self) -> Pair:
+    def remainder(self) -> WithDensity:
         """Integrals over θ > T bound the sums, because the bounds on the terms decrease."""
         end = self.step * self.last
         rest = (self._decay * end**2).exp() / (arb.pi() * self.variance * end)
-        return Pair(rest / end**2, rest)
+        return WithDensity(rest / end**2, rest)
 
     def tilt(self, c: arb) -> arb:
         """u(c²+c)/2."""
@@ -178,9 +178,9 @@ class Periodic:
         """All nodes weigh the same; φ is small at most of them, so those nearer to zero may use up more."""
         return self.tolerance / (4 + theta * float(self.span) * self.nodes / 6)
 
-    def ceiling(self, theta: arb, nodes: int) -> Pair:
+    def ceiling(self, theta: arb, nodes: int) -> WithDensity:
         """|k_r| is largest on the real axis; r = 0 for c > 0 and r = h below are the worst."""
-        return Pair(self._worst() * 2 * nodes / self.nodes, arb(0))
+        return WithDensity(self._worst() * 2 * nodes / self.nodes, arb(0))
 
     def _worst(self) -> arb:
         """sup over r of |k_r(c)|."""
@@ -205,9 +205,9 @@ class Periodic:
     def _places(self) -> list[tuple[arb, arb]]:
         return [(ball(y), ball((self.total - y) % self.span)) for y in self.ys]
 
-    def remainder(self) -> Pair:
+    def remainder(self) -> WithDensity:
         """The rule is finite."""
-        return Pair(arb(0), arb(0))
+        return WithDensity(arb(0), arb(0))
 
     def tilt(self, c: arb) -> arb:
         """There are none."""

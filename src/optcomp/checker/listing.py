@@ -11,13 +11,13 @@ The coins are split into three parts; with tails of the last one as running sums
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from flint import arb, fmpz
 
 from optcomp.checker.balls import ball
-from optcomp.checker.instance import Coin, Instance, Range
+from optcomp.checker.instance import Coin, Instance, Range, Tell
 
 HALF = 1 << 19
 """The most places of one part that is held in memory."""
@@ -28,7 +28,6 @@ _BUILD, _COMBINE = 7e-6, 1e-6
 
 Places = dict[int, int]
 """How many patterns of signs lead to each place."""
-Tell = Callable[[str, float], None]
 
 
 def cost(instance: Instance) -> float:

@@ -10,14 +10,14 @@ All terms are positive.  Sums of rational sizes are whole multiples of 1/grid, s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from flint import arb, ctx, fmpz
 
 from optcomp.checker.balls import ball, working
 from optcomp.checker.closed import normal_excess
-from optcomp.checker.instance import Coin, Instance, Range
+from optcomp.checker.instance import Coin, Instance, Range, Tell
 from optcomp.checker.listing import grid_of, short_grid
 
 MOST = 1 << 18
@@ -25,7 +25,6 @@ MOST = 1 << 18
 _BUILD, _EACH = 1e-6, 3e-5
 """Seconds for a value of the coins, and for the closed form at it."""
 _LOOK = 1023  # a mask: progress is told every 1024 values
-Tell = Callable[[str, float], None]
 
 
 def cost(instance: Instance) -> float:

@@ -15,9 +15,9 @@ from flint import arb
 
 from optcomp.checker.balls import log_near, working
 from optcomp.checker.choices import contour, log_density, log_unit
-from optcomp.checker.contour import Exhausted, Tell
+from optcomp.checker.contour import Exhausted
 from optcomp.checker.guess import Sketch
-from optcomp.checker.instance import Instance, Range
+from optcomp.checker.instance import Instance, Range, Tell
 from optcomp.checker.steps import Steps
 
 _FAR = 0.999

@@ -14,9 +14,8 @@ from optcomp.checker.attempts import Scene
 from optcomp.checker.balls import GUESS_BITS, LEAST_BITS, working
 from optcomp.checker.choices import contour
 from optcomp.checker.closed import closed_form, distance, gaussian_alone
-from optcomp.checker.contour import Tell
 from optcomp.checker.guess import Sketch
-from optcomp.checker.instance import Coin, Instance, Range
+from optcomp.checker.instance import Coin, Instance, Range, Tell
 from optcomp.checker.units import Lattice, lattice
 
 Step = Callable[[Sequence[Fraction]], dict[Fraction, Range]]

@@ -11,9 +11,8 @@ from typing import Literal
 from flint import arb
 
 from optcomp.checker.balls import LEAST_BITS, Exact
-from optcomp.checker.contour import Tell
 from optcomp.checker.document import Claim, Group, Mismatch, Noise, read
-from optcomp.checker.instance import Instance
+from optcomp.checker.instance import Instance, Tell
 from optcomp.checker.prove import End, decide
 from optcomp.errors import InvalidInput, Written
 

@@ -144,7 +144,7 @@ class GaussianDP(KnownLoss):
         return (kept(normal, self.mu),)
 
 
-Curve = Callable[[float], float]
+RenyiCurve = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,10 +156,10 @@ class RenyiDP(RenyiBounded):
     """
 
     orders: tuple[tuple[Exact, Exact], ...]
-    curve: Curve | None = field(default=None)
+    curve: RenyiCurve | None = field(default=None)
 
-    def __init__(self, order: Number | Mapping[Number, Number] | Curve, epsilon: Number | None = None) -> None:
-        curve: Curve | None = None
+    def __init__(self, order: Number | Mapping[Number, Number] | RenyiCurve, epsilon: Number | None = None) -> None:
+        curve: RenyiCurve | None = None
         points: tuple[tuple[Exact, Exact], ...] = ()
         if isinstance(order, Mapping):
             points = tuple(sorted((_order(a), checked_epsilon(e)) for a, e in order.items()))
@@ -198,7 +198,7 @@ def _float_down(value: Exact) -> float:
     return near if near <= value else nextafter(near, 0.0)
 
 
-def _curve_value(curve: Curve, alpha: float) -> arb:
+def _curve_value(curve: RenyiCurve, alpha: float) -> arb:
     value = curve(alpha)
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or value != value or value < 0:
         raise InvalidGuarantee("curve", value, f"must be a number at or above 0 (at order {alpha:g})")

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from flint import arb, ctx
 
-from optcomp.guarantees.known_loss import KnownLoss
+from optcomp.guarantees.known_loss import LEAST_RATIO, MOST_RATIO, KnownLoss
 from optcomp.guarantees.noise import Gaussian
 from optcomp.guarantees.notions import GaussianDP, RenyiBounded
 from optcomp.instances.coins import coins_of
@@ -142,7 +142,7 @@ def _root(square: Fraction) -> tuple[tuple[KnownLoss, int], ...]:
     mu = float(square) ** 0.5
     while Fraction(mu) ** 2 > square:
         mu *= 1 - 2.0**-52
-    return ((GaussianDP(mu), 1),) if 1e-6 <= mu <= 1e3 else ()
+    return ((GaussianDP(mu), 1),) if LEAST_RATIO <= mu <= MOST_RATIO else ()
 
 
 def _plus(parts: Parts, more: Iterable[tuple[Exact, int]], delta: float = 0.0) -> Parts:

@@ -16,12 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.errors import shown
-from optcomp.numerics.blocked import Floats, Ints
+from optcomp.numerics.blocked import MOST_COUNTED, Floats, Ints
 from optcomp.numerics.exact import Exact
 from optcomp.numerics.tally import Pair, Tally
-
-MOST_COUNTED = 2**53
-"""Up to here every whole number is a float."""
 
 _Key = TypeVar("_Key")
 

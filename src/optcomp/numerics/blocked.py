@@ -21,6 +21,7 @@ Complexes = npt.NDArray[np.complex128]
 
 CACHED = 1 << 17  # values at a time: a megabyte, which stays in the cache
 U = 2.0**-53  # the unit round-off of a float
+MOST_COUNTED = 2**53  # up to here every whole number is a float
 BLOCK = 32  # a sum of so many loses no more than 32u, and numpy adds rows of them quickly
 _PIECE = 1 << 15  # values that are summed exactly at a time: three arrays of them fit into the cache
 LIBM = 8.0

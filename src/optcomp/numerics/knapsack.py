@@ -28,7 +28,7 @@ from flint import arb
 
 from optcomp.numerics.balls import SUM_BITS, OutOfRange, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
-from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, prefix_sums, sum_error
+from optcomp.numerics.blocked import LIBM, MOST_COUNTED, Floats, U, blocked_sum, prefix_sums, sum_error
 from optcomp.numerics.lines import BelowFloor
 from optcomp.numerics.progress import report
 from optcomp.numerics.saddle import tilt_guess
@@ -50,7 +50,7 @@ def rounded_steps(coins: Sequence[Pair], unit: float, *, up: bool) -> list[Step]
     sizes, counts = tally.floats
     ratios = sizes / unit
     close = np.abs(ratios - np.rint(ratios)) <= 1e-9 * (1 + ratios)  # an integer within the error of the division
-    if tally.copies > 2**53:  # counts might round
+    if tally.copies > MOST_COUNTED:  # counts might round
         close[:] = True
     far = ratios[~close]
     steps, where = np.unique(np.ceil(far) if up else np.floor(far), return_inverse=True)

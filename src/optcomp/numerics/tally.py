@@ -13,7 +13,7 @@ from typing import overload
 
 import numpy as np
 
-from optcomp.numerics.blocked import MOST_EXACT_COPIES, MOST_EXACT_SIZE, Floats, Ints, exact_sum
+from optcomp.numerics.blocked import MOST_COUNTED, MOST_EXACT_COPIES, MOST_EXACT_SIZE, Floats, Ints, exact_sum
 from optcomp.numerics.exact import Exact
 
 Pair = tuple[Exact, int]
@@ -67,7 +67,7 @@ class Tally(Sequence[Pair]):
     @cached_property
     def exact(self) -> bool:
         """Whether `floats` are the very numbers and counts."""
-        return self._arrays is not None or all(_is_float(value) and count <= 2**53 for value, count in self.pairs)
+        return self._arrays is not None or all(_is_float(value) and n <= MOST_COUNTED for value, n in self.pairs)
 
     @cached_property
     def copies(self) -> int:

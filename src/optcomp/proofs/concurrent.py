@@ -26,25 +26,24 @@ from optcomp.proofs.decomposition import (
     decompose,
     leaky_response,
 )
-from optcomp.proofs.systems import Number, Pair, check_delta, check_odds, one_round_pair
+from optcomp.proofs.distributions import Real
+from optcomp.proofs.games import Allowance
+from optcomp.proofs.systems import Pair, check_delta, check_odds, one_round_pair
 from optcomp.proofs.transcripts import (
-    Adversary,
+    Questioner,
     Transcripts,
     compose_systems,
     least_delta,
     transcript_distribution,
 )
 
-Parameters = tuple[Number, Number]
-"""e^ε and δ of one mechanism."""
-
 
 @dataclass(frozen=True)
 class ConcurrentBound:
     """The worst δ at one ε over all interleaving adversaries, beside that of leaky randomized responses."""
 
-    worst: Number
-    optimal: Number
+    worst: Real
+    optimal: Real
 
     @property
     def holds(self) -> bool:
@@ -52,36 +51,36 @@ class ConcurrentBound:
         return self.worst <= self.optimal
 
 
-def leaky_responses_delta(parameters: Sequence[Parameters], odds: Number) -> Number:
+def leaky_responses_delta(parameters: Sequence[Allowance], odds: Real) -> Real:
     """The least δ at e^ε = odds for any mechanisms with these parameters: MV18-1.5, over 4^k outcomes.
 
     Leaky randomized response is symmetric, so one direction is both.
     """
     odds = check_odds(odds)
-    outcomes: list[tuple[Number, Number]] = [(Fraction(1), Fraction(1))]
+    outcomes: list[tuple[Real, Real]] = [(Fraction(1), Fraction(1))]
     for level, delta in parameters:
         zero, one = (leaky_response(check_odds(level), check_delta(delta), bit) for bit in (0, 1))
         outcomes = [(p * zero[s], q * one[s]) for p, q in outcomes for s in SYMBOLS]
     return sum((max(p - odds * q, Fraction(0)) for p, q in outcomes), start=Fraction(0))
 
 
-def leaky_response_pair(odds: Number, delta: Number) -> Pair:
+def leaky_response_pair(odds: Real, delta: Real) -> Pair:
     """Leaky randomized response as a pair of systems of one round: the worst there is with these parameters."""
     odds, delta = check_odds(odds), check_delta(delta)
     return one_round_pair(leaky_response(odds, delta, 0), leaky_response(odds, delta, 1))
 
 
-def decompose_all(pairs: Sequence[Pair], parameters: Sequence[Parameters]) -> list[Decomposition]:
+def decompose_all(pairs: Sequence[Pair], parameters: Sequence[Allowance]) -> list[Decomposition]:
     """A decomposition of every pair at its parameters."""
     return [decompose(pair, *levels) for pair, levels in zip(pairs, parameters, strict=True)]
 
 
-def symbol_distribution(decompositions: Sequence[Decomposition], bit: int) -> dict[tuple[int, ...], Number]:
+def symbol_distribution(decompositions: Sequence[Decomposition], bit: int) -> dict[tuple[int, ...], Real]:
     """The joint law of the k symbols on data set `bit`; outcomes of probability 0 are left out."""
     return dict(_symbols(decompositions, bit))
 
 
-def simulated_transcripts(adversary: Adversary, decompositions: Sequence[Decomposition], bit: int) -> Transcripts:
+def simulated_transcripts(adversary: Questioner, decompositions: Sequence[Decomposition], bit: int) -> Transcripts:
     """What the adversary sees when the systems are played by somebody who only has k symbols of data set `bit`."""
     seen: Transcripts = {}
     for symbols, weight in _symbols(decompositions, bit):
@@ -91,12 +90,12 @@ def simulated_transcripts(adversary: Adversary, decompositions: Sequence[Decompo
     return seen
 
 
-def real_transcripts(adversary: Adversary, pairs: Sequence[Pair], bit: int) -> Transcripts:
+def real_transcripts(adversary: Questioner, pairs: Sequence[Pair], bit: int) -> Transcripts:
     """What the adversary sees of the real systems on data set `bit`: IT(A : M_1^bit, …, M_k^bit)."""
     return transcript_distribution(adversary, compose_systems(*(pair.side(bit) for pair in pairs)))
 
 
-def check_concurrent(pairs: Sequence[Pair], parameters: Sequence[Parameters], odds: Number) -> ConcurrentBound:
+def check_concurrent(pairs: Sequence[Pair], parameters: Sequence[Allowance], odds: Real) -> ConcurrentBound:
     """Lyu's Theorem 1 at one e^ε = odds: the worst δ over all interleaving adversaries, and OptComp's.
 
     Every pair is held to its own (ε_i, δ_i) first: `NotIndistinguishable` otherwise.
@@ -108,9 +107,9 @@ def check_concurrent(pairs: Sequence[Pair], parameters: Sequence[Parameters], od
     return ConcurrentBound(least_delta(pairs, odds), leaky_responses_delta(parameters, odds))
 
 
-def _symbols(decompositions: Sequence[Decomposition], bit: int) -> Iterator[tuple[tuple[int, ...], Number]]:
+def _symbols(decompositions: Sequence[Decomposition], bit: int) -> Iterator[tuple[tuple[int, ...], Real]]:
     for choice in product(*(d.weights(bit).items() for d in decompositions)):
-        weight: Number = Fraction(1)
+        weight: Real = Fraction(1)
         for _, chance in choice:
             weight *= chance
         if weight:

@@ -33,11 +33,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.errors import OptcompError
+from optcomp.proofs.distributions import Real
 from optcomp.proofs.systems import (
     FLOAT_TOLERANCE,
     Flow,
     History,
-    Number,
     Pair,
     System,
     check_delta,
@@ -47,7 +47,7 @@ from optcomp.proofs.systems import (
     mix_systems,
 )
 
-Point = tuple[Number, Number]
+Point = tuple[Real, Real]
 """A pair of masses (r_0, r_1)."""
 SYMBOLS = (0, 1, 2, 3)
 """What leaky randomized response says: "surely 0", "likely 0", "likely 1", "surely 1"."""
@@ -56,7 +56,7 @@ SYMBOLS = (0, 1, 2, 3)
 class NotIndistinguishable(OptcompError):
     """The pair is not (ε, δ)-indistinguishable, so no decomposition exists; `.worst` is the least δ that would do."""
 
-    def __init__(self, odds: Number, delta: Number, worst: Number) -> None:
+    def __init__(self, odds: Real, delta: Real, worst: Real) -> None:
         self.odds = odds
         self.delta = delta
         self.worst = worst
@@ -68,8 +68,8 @@ class Decomposition:
     """Four systems that leaky randomized response chooses from to be M⁰ or M¹, as in identity (4)."""
 
     pair: Pair
-    odds: Number
-    delta: Number
+    odds: Real
+    delta: Real
     leaks: tuple[System, System]
     """E⁰ and E¹: what the mechanism does when it gives the data set away."""
     likely: tuple[System, System]
@@ -79,7 +79,7 @@ class Decomposition:
         """The system to be on one of the four symbols: E⁰, N⁰, N¹, E¹."""
         return (self.leaks[0], *self.likely, self.leaks[1])[symbol]
 
-    def weights(self, bit: int) -> dict[int, Number]:
+    def weights(self, bit: int) -> dict[int, Real]:
         """The probabilities of the four symbols on data set `bit`."""
         return leaky_response(self.odds, self.delta, bit)
 
@@ -87,13 +87,13 @@ class Decomposition:
         """The right side of identity (4), as a system."""
         return mix_systems([(weight, self.part(symbol)) for symbol, weight in self.weights(bit).items()])
 
-    def error(self) -> Number:
+    def error(self) -> Real:
         """The largest violation of identity (4) over all histories: exactly 0 when the pair is exact.
 
         A transcript's probability is the system's flow times a factor of the adversary's alone, so equal flows are
         equal transcripts for every adversary.
         """
-        gaps: list[Number] = []
+        gaps: list[Real] = []
         for bit in (0, 1):
             weights = self.weights(bit)
             for history, mass in self.pair.side(bit).flow.items():
@@ -103,14 +103,14 @@ class Decomposition:
         return max(gaps)
 
 
-def leaky_response(odds: Number, delta: Number, bit: int) -> dict[int, Number]:
+def leaky_response(odds: Real, delta: Real, bit: int) -> dict[int, Real]:
     """The four symbols' probabilities: `bit` given away with probability δ, else told truly with odds e^ε : 1."""
     likely, unlikely = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
-    weights: tuple[Number, ...] = (delta, likely, unlikely, Fraction(0))
+    weights: tuple[Real, ...] = (delta, likely, unlikely, Fraction(0))
     return dict(zip(SYMBOLS, reversed(weights) if bit else weights, strict=True))
 
 
-def decompose(pair: Pair, odds: Number, delta: Number) -> Decomposition:
+def decompose(pair: Pair, odds: Real, delta: Real) -> Decomposition:
     """The systems E⁰, E¹, N⁰, N¹ of Lyu's Theorem 3, or `NotIndistinguishable` with the δ that the pair needs."""
     odds, delta = check_odds(odds), check_delta(delta)
     remaining = largest_flows(pair, odds)
@@ -121,7 +121,7 @@ def decompose(pair: Pair, odds: Number, delta: Number) -> Decomposition:
     return Decomposition(pair, odds, delta, _leaks(pair, flows, delta), _likely(pair, flows, odds, delta))
 
 
-def largest_flows(pair: Pair, odds: Number) -> dict[History, Point]:
+def largest_flows(pair: Pair, odds: Real) -> dict[History, Point]:
     """The corner (w_0, w_1) of the set of possible (r_0, r_1) at every history: the pass up the tree."""
     corners: dict[History, Point] = {}
     zero, one = pair.zero.flow, pair.one.flow
@@ -136,7 +136,7 @@ def largest_flows(pair: Pair, odds: Number) -> dict[History, Point]:
     return corners
 
 
-def feasible_polygon(corner: Point, odds: Number) -> list[Point]:
+def feasible_polygon(corner: Point, odds: Real) -> list[Point]:
     """The vertices of K(w), counter-clockwise from the origin: the box with this corner cut by the cone."""
     first, second = corner
     vertices: list[Point] = [(Fraction(0), Fraction(0))]
@@ -146,7 +146,7 @@ def feasible_polygon(corner: Point, odds: Number) -> list[Point]:
     return vertices
 
 
-def common_flows(pair: Pair, odds: Number, mass: Number, corners: dict[History, Point]) -> dict[History, Point]:
+def common_flows(pair: Pair, odds: Real, mass: Real, corners: dict[History, Point]) -> dict[History, Point]:
     """Flows r_0, r_1 with this mass at the root, within the cone and below p_0, p_1: the pass down the tree."""
     flows: dict[History, Point] = {(): (mass, mass)}
     for history, query, law in laws(pair.zero.table):
@@ -156,7 +156,7 @@ def common_flows(pair: Pair, odds: Number, mass: Number, corners: dict[History, 
     return flows
 
 
-def split(point: Point, corners: Sequence[Point], odds: Number) -> list[Point]:
+def split(point: Point, corners: Sequence[Point], odds: Real) -> list[Point]:
     """Writes a point of K(Σw) as a sum of points of the K(w): K(w) + K(w') = K(w + w').
 
     The ray through the point leaves K(W), W = Σw, on the edge r_1 = W_1 from (W_1/λ, W_1) to W, or on the other edge.
@@ -175,7 +175,7 @@ def split(point: Point, corners: Sequence[Point], odds: Number) -> list[Point]:
     return [(scale * ((1 - place) * second / odds + place * first), scale * second) for first, second in corners]
 
 
-def _leaks(pair: Pair, flows: dict[History, Point], delta: Number) -> tuple[System, System]:
+def _leaks(pair: Pair, flows: dict[History, Point], delta: Real) -> tuple[System, System]:
     """E^b = (p_b − r_b)/δ; at δ = 0 it is never used, and is M^b."""
     if not delta:
         return pair.zero, pair.one
@@ -186,7 +186,7 @@ def _leaks(pair: Pair, flows: dict[History, Point], delta: Number) -> tuple[Syst
     return zero, one
 
 
-def _likely(pair: Pair, flows: dict[History, Point], odds: Number, delta: Number) -> tuple[System, System]:
+def _likely(pair: Pair, flows: dict[History, Point], odds: Real, delta: Real) -> tuple[System, System]:
     """N^b ∝ λ r_b − r_{1−b}; at ε = 0, where r_0 = r_1, N^b ∝ r_b; at δ = 1 it is never used, and is M^b."""
     if delta == 1:
         return pair.zero, pair.one
@@ -207,9 +207,9 @@ def _positive(flow: Flow) -> Flow:
 
 
 def _total(points: Sequence[Point]) -> Point:
-    zero: Number = Fraction(0)
+    zero: Real = Fraction(0)
     return sum((first for first, _ in points), start=zero), sum((second for _, second in points), start=zero)
 
 
-def _slack(value: Number) -> Number:
+def _slack(value: Real) -> Real:
     return FLOAT_TOLERANCE if isinstance(value, float) else 0

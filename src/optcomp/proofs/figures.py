@@ -13,10 +13,10 @@ from fractions import Fraction
 
 from optcomp.composition import compose
 from optcomp.proofs.concurrent import leaky_responses_delta
-from optcomp.proofs.distributions import Finite
+from optcomp.proofs.distributions import Finite, Real
 from optcomp.proofs.indistinguishable import indistinguishable
 from optcomp.proofs.simulation import leaky, simulate
-from optcomp.proofs.systems import Distribution, History, Number, Pair, Query, System, tabulate
+from optcomp.proofs.systems import Distribution, History, Pair, Query, System, tabulate
 from optcomp.proofs.transcripts import worst_delta
 from optcomp.theorems import Bound
 
@@ -115,10 +115,10 @@ class ConcurrentPoint:
 
     odds: Fraction
     epsilon: float
-    one_by_one: Number
-    interleaved: Number
-    optcomp_low: Number
-    optcomp_high: Number
+    one_by_one: Real
+    interleaved: Real
+    optcomp_low: Real
+    optcomp_high: Real
 
 
 def two_question_pair() -> Pair:
@@ -152,7 +152,7 @@ def concurrent_points(odds: Sequence[Fraction] = ODDS) -> Iterator[ConcurrentPoi
         yield ConcurrentPoint(at, math.log(at), *worst, *bounds)
 
 
-def _worst(pairs: Sequence[Pair], odds: Fraction, *, interleaved: bool) -> Number:
+def _worst(pairs: Sequence[Pair], odds: Fraction, *, interleaved: bool) -> Real:
     """The worst adversary's δ, in whichever direction is worse."""
     swapped = [pair.swapped() for pair in pairs]
     return max(worst_delta(way, odds, interleaved=interleaved).value for way in (pairs, swapped))
@@ -173,13 +173,13 @@ class SimulationPart:
 
     outcome: int
     symbol: int
-    chance: Number
+    chance: Real
     """T(symbol)(outcome)."""
-    x_part: Number
-    y_part: Number
+    x_part: Real
+    y_part: Real
 
 
-def simulated_delta() -> Number:
+def simulated_delta() -> Real:
     """The least δ with which X and Y of the figure are (log 2, δ)-indistinguishable."""
     return indistinguishable(SIMULATED_X, SIMULATED_Y).delta(SIMULATED_ODDS)
 

@@ -22,12 +22,12 @@ from optcomp.proofs.indistinguishable import Comparison, delta_of, indistinguish
 from optcomp.proofs.simulation import leaky, simulate
 
 Allowance = tuple[Real, Real]
-"""(e^ε, δ): what the mechanism of one round may spend."""
+"""(e^ε, δ): what one mechanism may spend."""
 
 Transcript = tuple[Any, ...]
 """The coins of the adversary if it has any, then the answers so far."""
 
-Response = tuple[int, ...]
+Responses = tuple[int, ...]
 """An outcome of leaky randomized response for every round."""
 
 _MOST_RATIOS = 1 << 18  # different likelihood ratios: seconds of rational arithmetic
@@ -143,7 +143,7 @@ class ProductMap:
 
     game: Game
 
-    def __call__(self, response: Response) -> Finite[Transcript]:
+    def __call__(self, response: Responses) -> Finite[Transcript]:
         """The distribution of the view that is made from this outcome."""
         view = self.game.start
         for z in response:
@@ -165,7 +165,7 @@ class ProductMap:
         return {}
 
 
-def leaky_product(budgets: Sequence[Allowance]) -> tuple[Finite[Response], Finite[Response]]:
+def leaky_product(budgets: Sequence[Allowance]) -> tuple[Finite[Responses], Finite[Responses]]:
     """Leaky randomized responses side by side, one for every budget: (U_1, …, U_k) and (V_1, …, V_k)."""
     pairs = [leaky(*budget) for budget in budgets]
     return product(*(u for u, _ in pairs)), product(*(v for _, v in pairs))

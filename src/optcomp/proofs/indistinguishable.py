@@ -19,7 +19,7 @@ from optcomp.numerics.balls import ball, fraction, precision
 from optcomp.numerics.exact import exact
 from optcomp.proofs.distributions import A, Finite, Real, positive_part, real, slack, total
 
-Curve = tuple[tuple[Real, Real], ...]
+DeltaCurve = tuple[tuple[Real, Real], ...]
 """Bends (e^ε, δ) of a curve with straight pieces between them, from e^ε = 1 on; after the last one δ stays the same."""
 
 
@@ -74,7 +74,7 @@ class OneSided(Generic[A]):
         return self.p.probability(lambda a: not self.q[a])
 
     @cached_property
-    def curve(self) -> Curve:
+    def curve(self) -> DeltaCurve:
         """The whole curve δ(e^ε): it bends where e^ε is one of the ratios p/q."""
         ratios = {p / self.q[a] for a, p in self.p.items() if p > self.q[a] > 0}
         return tuple((odds, self.delta(odds)) for odds in sorted(ratios | {Fraction(1)}))
@@ -161,7 +161,7 @@ class Comparison(Generic[A]):
         return max(finite) if len(finite) == 2 else None
 
     @cached_property
-    def curve(self) -> Curve:
+    def curve(self) -> DeltaCurve:
         """The whole curve δ*(e^ε), by its bends."""
         places = sorted({odds for odds, _ in self.forward.curve + self.backward.curve})
         crossings = [place for pair in pairwise(places) for place in self._crossing(*pair)]
@@ -229,7 +229,7 @@ def _scaled(part: dict[A, Real], mass: Real) -> dict[A, Real]:
     return {a: mass * (value / weight) for a, value in part.items()}
 
 
-def _bends(points: list[tuple[Real, Real]]) -> Curve:
+def _bends(points: list[tuple[Real, Real]]) -> DeltaCurve:
     """The points without those in the middle of a straight piece; after the last one the curve is level."""
     slopes = [(low - high) / (right - left) for (left, high), (right, low) in pairwise(points)] + [Fraction(0)]
     inner = [point for point, slope in zip(points[1:], pairwise(slopes), strict=True) if slope[0] != slope[1]]

@@ -35,19 +35,20 @@ from flint import arb
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics.balls import ball, precision
-from optcomp.proofs.systems import History, Number, Pair, Response
+from optcomp.proofs.distributions import Real
+from optcomp.proofs.systems import History, Pair, Response
 from optcomp.proofs.transcripts import renyi_moment, renyi_score, worst_renyi
 
-Measure = Mapping[Response, Number]
-Joint = Mapping[tuple[Response, Response], Number]
+Measure = Mapping[Response, Real]
+Joint = Mapping[tuple[Response, Response], Real]
 
 
-def divergence_of(moment: Number, alpha: Number) -> float:
+def divergence_of(moment: Real, alpha: Real) -> float:
     """D_α = log(moment)/(α − 1), as a float."""
     return math.log(moment) / float(alpha - 1) if moment < math.inf else math.inf
 
 
-def worst_divergence(pairs: Sequence[Pair], alpha: Number) -> float:
+def worst_divergence(pairs: Sequence[Pair], alpha: Real) -> float:
     """The least ε for which the composed systems are (α, ε)-Rényi close: the worst adversary, both directions."""
     swapped = [pair.swapped() for pair in pairs]
     return max(divergence_of(worst_renyi(side, alpha).value, alpha) for side in (pairs, swapped))
@@ -56,14 +57,14 @@ def worst_divergence(pairs: Sequence[Pair], alpha: Number) -> float:
 # --- duality ------------------------------------------------------------------------------------------------------
 
 
-def dual_maximiser(first: Measure, second: Measure, alpha: Number) -> dict[Response, Number]:
+def dual_maximiser(first: Measure, second: Measure, alpha: Real) -> dict[Response, Real]:
     """h = (P/Q)^{α−1}, for which Lemma 4 holds with equality; Q must be positive where P is."""
     _check_supports(first, second)
     ratios = {y: (first.get(y, Fraction(0)) / q if q else Fraction(0)) for y, q in second.items()}
     return {y: ratio ** (alpha - 1) for y, ratio in ratios.items()}
 
 
-def duality_sides(first: Measure, second: Measure, alpha: int, root: Measure) -> tuple[Number, Number]:
+def duality_sides(first: Measure, second: Measure, alpha: int, root: Measure) -> tuple[Real, Real]:
     """Both sides of Lemma 4 at B = D_α and h = root^{α−1}, raised to the power α: exact fractions, left ≤ right."""
     if isinstance(alpha, bool) or not isinstance(alpha, int) or alpha < 2:
         raise InvalidInput("alpha", alpha, "must be a whole number, at least 2, for exact sides")
@@ -73,7 +74,7 @@ def duality_sides(first: Measure, second: Measure, alpha: int, root: Measure) ->
     return left**alpha, renyi_moment(first, second, alpha) * norm ** (alpha - 1)
 
 
-def duality_balls(first: Measure, second: Measure, alpha: Number, h: Measure, bits: int = 128) -> tuple[Any, Any]:
+def duality_balls(first: Measure, second: Measure, alpha: Real, h: Measure, bits: int = 128) -> tuple[Any, Any]:
     """Both sides of Lemma 4 at B = D_α for any real α > 1 and any h ≥ 0, as balls that contain them."""
     _check_supports(first, second)
     with precision(bits):
@@ -88,14 +89,14 @@ def duality_balls(first: Measure, second: Measure, alpha: Number, h: Measure, bi
 # --- the monitor --------------------------------------------------------------------------------------------------
 
 
-def monitor(first: Joint, second: Joint, alpha: Number) -> dict[Response, Number]:
+def monitor(first: Joint, second: Joint, alpha: Real) -> dict[Response, Real]:
     """ℓ_1(y_1)^{α−1} of Lemma 5: the moment of the second response's laws given the first response.
 
     A first response that has probability 0 under P spends nothing whatever follows and is left out; supports need not
     be full.
     """
     heads, others = marginal(first), marginal(second)
-    left: dict[Response, Number] = {}
+    left: dict[Response, Real] = {}
     for head, mass in heads.items():
         if mass:
             p = {y: joint / mass for y, joint in _after(first, head).items()}
@@ -104,7 +105,7 @@ def monitor(first: Joint, second: Joint, alpha: Number) -> dict[Response, Number
     return left
 
 
-def monitored_moment(first: Joint, second: Joint, alpha: Number) -> Number:
+def monitored_moment(first: Joint, second: Joint, alpha: Real) -> Real:
     """Σ P_1^α Q_1^{1−α} ℓ_1^{α−1}: what was spent, times what is left."""
     score, left = renyi_score(alpha), monitor(first, second, alpha)
     heads, others = marginal(first), marginal(second)
@@ -112,13 +113,13 @@ def monitored_moment(first: Joint, second: Joint, alpha: Number) -> Number:
     return sum(terms, start=Fraction(0))
 
 
-def budget_monitor(pair: Pair, alpha: Number) -> dict[History, Number]:
+def budget_monitor(pair: Pair, alpha: Real) -> dict[History, Real]:
     """ℓ(h)^{α−1} at every history: the largest moment that any adversary can still get out of the systems after it.
 
     This is (7) of Lyu's proof at every history.  It is 1 when the systems have halted, and infinite where something
     that only M⁰ can say may still be said.
     """
-    left: dict[History, Number] = {}
+    left: dict[History, Real] = {}
     score, table = renyi_score(alpha), pair.zero.table
     for history in reversed(list(pair.zero.flow)):  # longest histories first
         values = [
@@ -132,9 +133,9 @@ def budget_monitor(pair: Pair, alpha: Number) -> dict[History, Number]:
     return left
 
 
-def marginal(joint: Joint) -> dict[Response, Number]:
+def marginal(joint: Joint) -> dict[Response, Real]:
     """The law of the first of two responses."""
-    heads: dict[Response, Number] = {}
+    heads: dict[Response, Real] = {}
     for (head, _), mass in joint.items():
         heads[head] = heads.get(head, Fraction(0)) + mass
     return heads
@@ -143,7 +144,7 @@ def marginal(joint: Joint) -> dict[Response, Number]:
 # --- small parts --------------------------------------------------------------------------------------------------
 
 
-def _after(joint: Joint, head: Response) -> dict[Response, Number]:
+def _after(joint: Joint, head: Response) -> dict[Response, Real]:
     return {tail: mass for (own, tail), mass in joint.items() if own == head}
 
 

@@ -30,19 +30,19 @@ from typing import Any, Protocol
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import exact
+from optcomp.proofs.distributions import Real
 
 FLOAT_TOLERANCE = 1e-9
 """How far from 1 the sum of a distribution of floats may be."""
 
-Number = Fraction | float
 Query = Any
 Response = Any
 State = Any
 """Questions, responses and the states of a memory are anything hashable."""
 History = tuple[tuple[Query, Response], ...]
-Distribution = Mapping[Response, Number]
+Distribution = Mapping[Response, Real]
 AnswerTable = Mapping[History, Mapping[Query, Distribution]]
-Flow = Mapping[History, Number]
+Flow = Mapping[History, Real]
 Offers = Sequence[Query] | Callable[[History], Sequence[Query]]
 
 
@@ -77,9 +77,9 @@ class System:
         return self.table[history][query]
 
     @cached_property
-    def flow(self) -> dict[History, Number]:
+    def flow(self) -> dict[History, Real]:
         """The probability of every history, if its questions are asked, shortest histories first."""
-        flow: dict[History, Number] = {(): Fraction(1)}
+        flow: dict[History, Real] = {(): Fraction(1)}
         for history, query, response, child in edges(self):
             flow[child] = flow[history] * self.table[history][query][response]
         return flow
@@ -103,7 +103,7 @@ class System:
         """The same system with its probabilities rounded to floats."""
         return self._mapped(float)
 
-    def _mapped(self, change: Callable[[Number], Number]) -> System:
+    def _mapped(self, change: Callable[[Real], Real]) -> System:
         return System(
             {
                 history: {query: {y: change(p) for y, p in law.items()} for query, law in node.items()}
@@ -191,7 +191,7 @@ def one_round_pair(zero: Distribution, one: Distribution, query: Query = "ask") 
 
 def from_hidden_state(
     start: Distribution,
-    step: Callable[[State, Query], Mapping[tuple[Response, State], Number]],
+    step: Callable[[State, Query], Mapping[tuple[Response, State], Real]],
     queries: Offers,
     responses: Sequence[Response],
     rounds: int,
@@ -202,7 +202,7 @@ def from_hidden_state(
     law of a response given the history is found by carrying along the joint law of history and memory.  After a history
     that cannot happen there is no such law, and any will do: the memory is taken to be fresh.
     """
-    beliefs: dict[History, dict[State, Number]] = {(): dict(start)}
+    beliefs: dict[History, dict[State, Real]] = {(): dict(start)}
 
     def answer(history: History, query: Query) -> Distribution:
         joint = _joint(beliefs[history], step, query, responses)
@@ -225,7 +225,7 @@ def from_flow(flow: Flow, model: System) -> System:
     return System(table)
 
 
-def mix_systems(parts: Sequence[tuple[Number, System]]) -> System:
+def mix_systems(parts: Sequence[tuple[Real, System]]) -> System:
     """The system that draws one of several systems with these weights at the start and then is that system."""
     model = parts[0][1]
     for _, system in parts:
@@ -237,10 +237,10 @@ def mix_systems(parts: Sequence[tuple[Number, System]]) -> System:
 # --- above threshold ----------------------------------------------------------------------------------------------
 
 
-def geometric_noise(odds: Number, reach: int) -> dict[int, Number]:
+def geometric_noise(odds: Real, reach: int) -> dict[int, Real]:
     """Two-sided geometric noise P(k) ∝ odds^−|k|, the tails beyond ±reach put on the ends: finite and rational."""
     at_zero = (odds - 1) / (odds + 1)
-    noise: dict[int, Number] = {k: at_zero / odds ** abs(k) for k in range(-reach, reach + 1)}
+    noise: dict[int, Real] = {k: at_zero / odds ** abs(k) for k in range(-reach, reach + 1)}
     for end in (-reach, reach):
         noise[end] = odds / (odds + 1) / odds**reach
     return noise
@@ -248,8 +248,8 @@ def geometric_noise(odds: Number, reach: int) -> dict[int, Number]:
 
 def above_threshold(
     values: Mapping[Query, int],
-    threshold_noise: Mapping[int, Number],
-    query_noise: Mapping[int, Number],
+    threshold_noise: Mapping[int, Real],
+    query_noise: Mapping[int, Real],
     rounds: int,
     *,
     threshold: int = 0,
@@ -262,7 +262,7 @@ def above_threshold(
     impossible on one data set only: then δ > 0 for every ε.
     """
 
-    def step(noise: int, query: Query) -> dict[tuple[Response, State], Number]:
+    def step(noise: int, query: Query) -> dict[tuple[Response, State], Real]:
         chances = (p for v, p in query_noise.items() if values[query] + v >= threshold + noise)
         above = sum(chances, start=Fraction(0))
         return {("above", noise): above, ("below", noise): 1 - above}
@@ -281,7 +281,7 @@ def random_system(rng: Random, queries: int = 2, responses: int = 2, rounds: int
     return tabulate(lambda *_: _random_law(rng, responses, grain), range(queries), rounds)
 
 
-def random_pair(rng: Random, odds: Number, delta: Number, model: Callable[[Random], System] = random_system) -> Pair:
+def random_pair(rng: Random, odds: Real, delta: Real, model: Callable[[Random], System] = random_system) -> Pair:
     """A pair that is (ε, δ)-indistinguishable because it is a mixture as in identity (4) of four random systems.
 
     Its worst δ is usually below the δ asked for; `drifting_pair` with its own worst δ is a tight example.
@@ -320,7 +320,7 @@ def random_threshold_pair(rng: Random, queries: int = 2, rounds: int = 3) -> Pai
 # --- checks -------------------------------------------------------------------------------------------------------
 
 
-def _checked(table: AnswerTable) -> dict[History, dict[Query, dict[Response, Number]]]:
+def _checked(table: AnswerTable) -> dict[History, dict[Query, dict[Response, Real]]]:
     """The table with exact or float numbers, or an error that says where it is wrong."""
     if not isinstance(table, Mapping) or () not in table:
         raise InvalidInput("table", table, "must be a mapping with an entry for the empty history ()")
@@ -329,7 +329,7 @@ def _checked(table: AnswerTable) -> dict[History, dict[Query, dict[Response, Num
             raise InvalidInput(f"table[{history!r}]", node, "must map at least one question to a law of responses")
         if not _is_history(history):
             raise InvalidInput("table", history, "must have histories, tuples of (question, response), as keys")
-    checked: dict[History, dict[Query, dict[Response, Number]]] = {history: {} for history in sorted(table, key=len)}
+    checked: dict[History, dict[Query, dict[Response, Real]]] = {history: {} for history in sorted(table, key=len)}
     for history, query, law in laws(table):
         checked[history][query] = _checked_law(law, f"the law after {history!r} and question {query!r}")
     for history in checked:
@@ -347,7 +347,7 @@ def _reached(history: History, table: AnswerTable) -> bool:
     return response in table.get(history[:-1], {}).get(query, {})
 
 
-def _checked_law(law: Distribution, where: str) -> dict[Response, Number]:
+def _checked_law(law: Distribution, where: str) -> dict[Response, Real]:
     if not isinstance(law, Mapping) or not law:
         raise InvalidInput(where, law, "must map at least one response to its probability")
     numbers = {response: _number(p, where) for response, p in law.items()}
@@ -359,7 +359,7 @@ def _checked_law(law: Distribution, where: str) -> dict[Response, Number]:
     return numbers
 
 
-def _number(value: object, where: str) -> Number:
+def _number(value: object, where: str) -> Real:
     return value if type(value) is Fraction else exact(value, where)
 
 
@@ -377,7 +377,7 @@ def _check_same_shape(first: System, second: System) -> None:
                 raise InvalidInput("pair", place, "both systems must list the same questions and responses there")
 
 
-def check_odds(odds: Number) -> Number:
+def check_odds(odds: Real) -> Real:
     """e^ε as an exact or float number, at least 1."""
     number = _number(odds, "odds")
     if number < 1:
@@ -385,7 +385,7 @@ def check_odds(odds: Number) -> Number:
     return number
 
 
-def check_delta(delta: Number) -> Number:
+def check_delta(delta: Real) -> Real:
     """δ as an exact or float number in [0, 1]."""
     number = _number(delta, "delta")
     if not 0 <= number <= 1:
@@ -401,13 +401,13 @@ def _offered(queries: Offers, history: History) -> Sequence[Query]:
 
 
 def _joint(
-    belief: Mapping[State, Number],
-    step: Callable[[State, Query], Mapping[tuple[Response, State], Number]],
+    belief: Mapping[State, Real],
+    step: Callable[[State, Query], Mapping[tuple[Response, State], Real]],
     query: Query,
     responses: Sequence[Response],
-) -> dict[Response, dict[State, Number]]:
+) -> dict[Response, dict[State, Real]]:
     """The joint mass of next response and next state."""
-    joint: dict[Response, dict[State, Number]] = {response: {} for response in responses}
+    joint: dict[Response, dict[State, Real]] = {response: {} for response in responses}
     for state, mass in belief.items():
         for (response, after), p in step(state, query).items():
             if response not in joint:
@@ -416,7 +416,7 @@ def _joint(
     return joint
 
 
-def _random_law(rng: Random, responses: int, grain: int) -> dict[Response, Number]:
+def _random_law(rng: Random, responses: int, grain: int) -> dict[Response, Real]:
     weights = [rng.randint(0, grain) for _ in range(responses)]
     weights[rng.randrange(responses)] += 1
     return {y: Fraction(weight, sum(weights)) for y, weight in enumerate(weights)}

@@ -26,22 +26,22 @@ from random import Random
 from typing import TypeVar, cast
 
 from optcomp.errors import InvalidInput
+from optcomp.proofs.distributions import Real
 from optcomp.proofs.systems import (
     Distribution,
     History,
     Interactive,
-    Number,
     Pair,
     Query,
     Response,
     check_odds,
 )
 
-Adversary = Callable[[History], Mapping[Query, Number]]
-Transcripts = dict[History, Number]
-State = tuple[History, ...]
-Turn = tuple[int, Query]
-Score = Callable[[Number, Number], Number]
+Questioner = Callable[[History], Mapping[Query, Real]]
+Transcripts = dict[History, Real]
+Histories = tuple[History, ...]
+AddressedQuery = tuple[int, Query]
+Score = Callable[[Real, Real], Real]
 Outcome = TypeVar("Outcome")
 
 
@@ -51,14 +51,14 @@ class Composition:
 
     systems: tuple[Interactive, ...]
 
-    def queries(self, history: History) -> tuple[Turn, ...]:
+    def queries(self, history: History) -> tuple[AddressedQuery, ...]:
         """All (index, question) that some system still takes."""
         states = histories_apart(history, len(self.systems))
         return tuple((i, x) for i, own in enumerate(states) for x in self.systems[i].queries(own))
 
     def answer(self, history: History, query: Query) -> Distribution:
         """The addressed system's law, from its own history."""
-        index, question = cast(Turn, query)
+        index, question = cast(AddressedQuery, query)
         own = histories_apart(history, len(self.systems))[index]
         return self.systems[index].answer(own, question)
 
@@ -70,7 +70,7 @@ def compose_systems(*systems: Interactive) -> Composition:
     return Composition(systems)
 
 
-def histories_apart(transcript: History, count: int) -> State:
+def histories_apart(transcript: History, count: int) -> Histories:
     """Each system's own history out of the transcript of an interleaved interaction."""
     apart: list[list[tuple[Query, Response]]] = [[] for _ in range(count)]
     for choice, response in transcript:
@@ -79,10 +79,10 @@ def histories_apart(transcript: History, count: int) -> State:
     return tuple(map(tuple, apart))
 
 
-def transcript_distribution(adversary: Adversary, system: Interactive) -> Transcripts:
+def transcript_distribution(adversary: Questioner, system: Interactive) -> Transcripts:
     """IT(A : M): the law of the transcript; transcripts of probability 0 are left out."""
     finished: Transcripts = {}
-    waiting: list[tuple[History, Number]] = [((), Fraction(1))]
+    waiting: list[tuple[History, Real]] = [((), Fraction(1))]
     while waiting:
         history, mass = waiting.pop()
         law = adversary(history) if system.queries(history) else {}
@@ -94,17 +94,17 @@ def transcript_distribution(adversary: Adversary, system: Interactive) -> Transc
     return finished
 
 
-def hockey_stick(first: Mapping[Outcome, Number], second: Mapping[Outcome, Number], odds: Number) -> Number:
+def hockey_stick(first: Mapping[Outcome, Real], second: Mapping[Outcome, Real], odds: Real) -> Real:
     """max over events S of P(S) − e^ε Q(S), that is Σ (P − e^ε Q)_+, for two laws P and Q."""
     return _scored(first, second, delta_score(odds))
 
 
-def renyi_moment(first: Mapping[Outcome, Number], second: Mapping[Outcome, Number], alpha: Number) -> Number:
+def renyi_moment(first: Mapping[Outcome, Real], second: Mapping[Outcome, Real], alpha: Real) -> Real:
     """Σ P^α Q^{1−α} = exp((α − 1) D_α(P ‖ Q)): a fraction for a whole α, infinite where P is positive and Q is not."""
     return _scored(first, second, renyi_score(alpha))
 
 
-def _scored(first: Mapping[Outcome, Number], second: Mapping[Outcome, Number], score: Score) -> Number:
+def _scored(first: Mapping[Outcome, Real], second: Mapping[Outcome, Real], score: Score) -> Real:
     return sum((score(p, second.get(y, Fraction(0))) for y, p in first.items()), start=Fraction(0))
 
 
@@ -115,17 +115,17 @@ def _scored(first: Mapping[Outcome, Number], second: Mapping[Outcome, Number], s
 class Attack:
     """The adversary of the highest score, and that score: a function from transcripts to its next question."""
 
-    value: Number
-    choices: Mapping[State, Turn]
+    value: Real
+    choices: Mapping[Histories, AddressedQuery]
     count: int
 
-    def __call__(self, transcript: History) -> Mapping[Query, Number]:
+    def __call__(self, transcript: History) -> Mapping[Query, Real]:
         """The next question, with probability 1; nothing where every response is impossible or all have halted."""
         choice = self.choices.get(histories_apart(transcript, self.count))
         return {} if choice is None else {choice: Fraction(1)}
 
 
-def worst_delta(pairs: Sequence[Pair], odds: Number, *, interleaved: bool = True) -> Attack:
+def worst_delta(pairs: Sequence[Pair], odds: Real, *, interleaved: bool = True) -> Attack:
     """The least δ with M⁰ ≤ e^ε M¹ + δ against every adversary of the composed pairs, and an adversary who attains it.
 
     The other direction is that of the swapped pairs; `least_delta` takes the larger.  With
@@ -134,38 +134,38 @@ def worst_delta(pairs: Sequence[Pair], odds: Number, *, interleaved: bool = True
     return best_attack(pairs, delta_score(check_odds(odds)), interleaved=interleaved)
 
 
-def worst_renyi(pairs: Sequence[Pair], alpha: Number) -> Attack:
+def worst_renyi(pairs: Sequence[Pair], alpha: Real) -> Attack:
     """The largest Σ P^α Q^{1−α} over all adversaries, P and Q their views of the two sides; log/(α − 1) is D_α."""
     return best_attack(pairs, renyi_score(alpha))
 
 
-def least_delta(pairs: Sequence[Pair], odds: Number) -> Number:
+def least_delta(pairs: Sequence[Pair], odds: Real) -> Real:
     """The least δ for which the composed pairs are (ε, δ)-indistinguishable: the worst adversary, both directions."""
     swapped = [pair.swapped() for pair in pairs]
     return max(worst_delta(pairs, odds).value, worst_delta(swapped, odds).value)
 
 
-def replay(adversary: Adversary, pairs: Sequence[Pair]) -> tuple[Transcripts, Transcripts]:
+def replay(adversary: Questioner, pairs: Sequence[Pair]) -> tuple[Transcripts, Transcripts]:
     """What an adversary sees when it plays against all systems of side 0, and against all of side 1."""
     composed = (compose_systems(*(pair.side(bit) for pair in pairs)) for bit in (0, 1))
     zero, one = (transcript_distribution(adversary, system) for system in composed)
     return zero, one
 
 
-def delta_score(odds: Number) -> Score:
+def delta_score(odds: Real) -> Score:
     """(p_0 − e^ε p_1)_+."""
     return lambda p, q: max(p - odds * q, Fraction(0))
 
 
-def renyi_score(alpha: Number) -> Score:
+def renyi_score(alpha: Real) -> Score:
     """p_0^α p_1^{1−α}, 0 where p_0 = 0 and infinite where only p_1 = 0."""
     if not alpha > 1:
         raise InvalidInput("alpha", alpha, "must be greater than 1")
 
-    def score(p: Number, q: Number) -> Number:
+    def score(p: Real, q: Real) -> Real:
         if not p:
             return Fraction(0)
-        return cast(Number, p**alpha * q ** (1 - alpha)) if q else math.inf
+        return cast(Real, p**alpha * q ** (1 - alpha)) if q else math.inf
 
     return score
 
@@ -184,8 +184,8 @@ class _Tree:
     """A pair with its histories numbered, 0 the root: probabilities on both sides, and children by question."""
 
     histories: list[History]
-    first: list[Number]
-    second: list[Number]
+    first: list[Real]
+    second: list[Real]
     moves: list[list[tuple[Query, list[int]]]]
 
 
@@ -208,27 +208,27 @@ class _Search:
         self._trees = trees
         self._score = score
         self._interleaved = interleaved
-        self._values: dict[tuple[int, ...], Number] = {}
-        self._best: dict[tuple[int, ...], Turn] = {}
+        self._values: dict[tuple[int, ...], Real] = {}
+        self._best: dict[tuple[int, ...], AddressedQuery] = {}
 
-    def value(self, state: tuple[int, ...]) -> Number:
+    def value(self, state: tuple[int, ...]) -> Real:
         if state not in self._values:
             self._values[state] = self._computed(state)
         return self._values[state]
 
-    def choices(self) -> dict[State, Turn]:
+    def choices(self) -> dict[Histories, AddressedQuery]:
         return {
             tuple(tree.histories[place] for tree, place in zip(self._trees, state, strict=True)): choice
             for state, choice in self._best.items()
         }
 
-    def _computed(self, state: tuple[int, ...]) -> Number:
+    def _computed(self, state: tuple[int, ...]) -> Real:
         first = math.prod(
             (tree.first[place] for tree, place in zip(self._trees, state, strict=True)), start=Fraction(1)
         )
         if not first:  # both scores are 0 where nothing can happen on the first side
             return Fraction(0)
-        best: Number | None = None
+        best: Real | None = None
         for index, query, children in self._moves(state):
             total = sum(
                 (self.value((*state[:index], child, *state[index + 1 :])) for child in children), start=Fraction(0)
@@ -255,14 +255,14 @@ class _Search:
 # --- other adversaries --------------------------------------------------------------------------------------------
 
 
-def random_adversary(rng: Random, system: Interactive, *, randomized: bool = True) -> Adversary:
+def random_adversary(rng: Random, system: Interactive, *, randomized: bool = True) -> Questioner:
     """An adversary with random plans, but the same one each time it sees the same transcript.
 
     A plan is one question, or if `randomized` two with random weights.
     """
-    plans: dict[History, dict[Query, Number]] = {}
+    plans: dict[History, dict[Query, Real]] = {}
 
-    def adversary(history: History) -> Mapping[Query, Number]:
+    def adversary(history: History) -> Mapping[Query, Real]:
         if history not in plans:
             plans[history] = _random_plan(rng, system.queries(history), randomized)
         return plans[history]
@@ -270,7 +270,7 @@ def random_adversary(rng: Random, system: Interactive, *, randomized: bool = Tru
     return adversary
 
 
-def _random_plan(rng: Random, queries: Sequence[Query], randomized: bool) -> dict[Query, Number]:
+def _random_plan(rng: Random, queries: Sequence[Query], randomized: bool) -> dict[Query, Real]:
     if not queries:
         return {}
     chosen = rng.sample(queries, min(len(queries), 2 if randomized else 1))

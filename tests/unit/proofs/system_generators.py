@@ -11,7 +11,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from optcomp.proofs.concurrent import Parameters, leaky_response_pair
+from optcomp.proofs.concurrent import leaky_response_pair
+from optcomp.proofs.games import Allowance
 from optcomp.proofs.systems import (
     Pair,
     System,
@@ -84,7 +85,7 @@ small_pairs = _draw(SMALL)
 several_pairs = st.lists(small_pairs, min_size=2, max_size=2)
 
 
-def parameters_of(rng: Random, pair: Pair) -> Parameters:
+def parameters_of(rng: Random, pair: Pair) -> Allowance:
     """Some (e^ε, δ) that the pair has: its worst δ, or a larger one."""
     level = rng.choice(ODDS)
     worst = least_delta([pair], level)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 
 from optcomp.proofs.concurrent import (
-    Parameters,
     check_concurrent,
     decompose_all,
     leaky_response_pair,
@@ -20,6 +19,7 @@ from optcomp.proofs.concurrent import (
     symbol_distribution,
 )
 from optcomp.proofs.decomposition import NotIndistinguishable
+from optcomp.proofs.games import Allowance
 from optcomp.proofs.systems import Pair, drifting_pair, random_threshold_pair
 from optcomp.proofs.transcripts import (
     compose_systems,
@@ -40,11 +40,11 @@ from tests.unit.proofs.system_generators import (
 )
 
 
-def _parameters(rng: Random, parts: list[Pair]) -> list[Parameters]:
+def _parameters(rng: Random, parts: list[Pair]) -> list[Allowance]:
     return [parameters_of(rng, pair) for pair in parts]
 
 
-def check_simulation(parts: list[Pair], levels: list[Parameters], rng: Random, *, randomized: bool) -> None:
+def check_simulation(parts: list[Pair], levels: list[Allowance], rng: Random, *, randomized: bool) -> None:
     """Both data sets, against an adversary with random plans and against the worst one: fraction by fraction."""
     made = decompose_all(parts, levels)
     composed = compose_systems(*(pair.zero for pair in parts))
@@ -86,7 +86,7 @@ def test_nor_does_interleaving_three(rng: Random) -> None:
 @given(rngs)
 def test_leaky_responses_attain_the_bound(rng: Random) -> None:
     """Optimal means optimal: leaky randomized responses, asked in any order, reach exactly the bound."""
-    levels: list[Parameters] = [(rng.choice(ODDS), rng.choice(DELTAS)) for _ in range(rng.randint(1, 3))]
+    levels: list[Allowance] = [(rng.choice(ODDS), rng.choice(DELTAS)) for _ in range(rng.randint(1, 3))]
     total = Fraction(rng.randint(4, 16), 4)
     bound = check_concurrent([leaky_response_pair(*level) for level in levels], levels, total)
     assert bound.worst == bound.optimal
@@ -117,14 +117,14 @@ def test_large_trees_interleaved() -> None:
     first = [drifting_pair(Random(21), 2, 2, 3, 3), drifting_pair(Random(22), 2, 2, 3, 3)]
     second = [random_threshold_pair(Random(4), 2, 3), drifting_pair(Random(23), 2, 3, 2, 3)]
     for parts in (first, second):
-        levels: list[Parameters] = [(Fraction(3, 2), least_delta([pair], Fraction(3, 2))) for pair in parts]
+        levels: list[Allowance] = [(Fraction(3, 2), least_delta([pair], Fraction(3, 2))) for pair in parts]
         check_simulation(parts, levels, Random(1), randomized=False)
         assert check_concurrent(parts, levels, Fraction(9, 4)).holds
 
 
 def test_floats_run_too() -> None:
     parts = [drifting_pair(Random(31)).as_floats(), random_threshold_pair(Random(4), 2, 2).as_floats()]
-    levels: list[Parameters] = [(1.5, least_delta([pair], 1.5)) for pair in parts]
+    levels: list[Allowance] = [(1.5, least_delta([pair], 1.5)) for pair in parts]
     adversary = worst_delta(parts, 1.5)
     simulated = simulated_transcripts(adversary, decompose_all(parts, levels), 0)
     real = real_transcripts(adversary, parts, 0)

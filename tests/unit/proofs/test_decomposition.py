@@ -26,9 +26,9 @@ from optcomp.proofs.decomposition import (
     leaky_response,
     split,
 )
+from optcomp.proofs.distributions import Real
 from optcomp.proofs.systems import (
     History,
-    Number,
     Pair,
     System,
     drifting_pair,
@@ -103,7 +103,7 @@ def test_identity_4_against_adversaries(pair: Pair, level: Fraction, rng: Random
     made = decompose(pair, level, least_delta([pair], level))
     for adversary in (random_adversary(rng, pair.zero), random_adversary(rng, pair.zero, randomized=False)):
         for bit in (0, 1):
-            mixed: dict[History, Number] = {}
+            mixed: dict[History, Real] = {}
             for symbol, weight in made.weights(bit).items():
                 for transcript, mass in transcript_distribution(adversary, made.part(symbol)).items():
                     mixed[transcript] = mixed.get(transcript, ZERO) + weight * mass
@@ -204,7 +204,7 @@ def test_large_trees(make: Callable[[], Pair]) -> None:
 # --- the feasible sets by general polygons ------------------------------------------------------------------------
 
 
-def _cross(origin: Point, a: Point, b: Point) -> Number:
+def _cross(origin: Point, a: Point, b: Point) -> Real:
     return (a[0] - origin[0]) * (b[1] - origin[1]) - (a[1] - origin[1]) * (b[0] - origin[0])
 
 
@@ -253,7 +253,7 @@ def _intersection(first: Sequence[Point], second: Sequence[Point]) -> list[Point
     return _hull(shared + _crossings(first, second))
 
 
-def _leaf_polygon(p: Number, q: Number, level: Number) -> list[Point]:
+def _leaf_polygon(p: Real, q: Real, level: Real) -> list[Point]:
     """The box [0, p] × [0, q] cut by the cone: a large triangle stands for the cone."""
     far = 2 * level
     box = _hull([(ZERO, ZERO), (p, ZERO), (p, q), (ZERO, q)])

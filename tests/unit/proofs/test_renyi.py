@@ -13,6 +13,7 @@ from hypothesis import assume, given
 
 from optcomp import InvalidInput
 from optcomp.proofs.concurrent import leaky_response_pair
+from optcomp.proofs.distributions import Real
 from optcomp.proofs.renyi import (
     Joint,
     budget_monitor,
@@ -27,7 +28,6 @@ from optcomp.proofs.renyi import (
 )
 from optcomp.proofs.systems import (
     History,
-    Number,
     Pair,
     Query,
     System,
@@ -53,7 +53,7 @@ FLOAT_SLACK = 1e-12
 """Relative, for chains of inequalities computed in floats."""
 
 
-def _random_law(rng: Random, size: int) -> dict[Any, Number]:
+def _random_law(rng: Random, size: int) -> dict[Any, Real]:
     weights = [rng.randint(1, 6) for _ in range(size)]
     return {y: Fraction(weight, sum(weights)) for y, weight in enumerate(weights)}
 
@@ -225,7 +225,7 @@ def test_the_budget_monitor_of_a_system(pair: Pair, rng: Random) -> None:
     left = budget_monitor(pair, alpha)
     assert left[()] == worst_renyi([pair], alpha).value
     assert all(left[leaf] == 1 for leaf in pair.zero.leaves)
-    after: dict[History, list[Number]] = {}
+    after: dict[History, list[Real]] = {}
     for history, query, law in laws(pair.zero.table):
         other = pair.one.table[history][query]
         tails = {y: left[(*history, (query, y))] for y in law}
@@ -290,7 +290,7 @@ def test_correction_lemma_5_prints_the_wrong_argument_of_the_monitor() -> None:
     heads, others = marginal(first), marginal(second)
     assert left == {0: 1, 1: Fraction(25, 16)}
 
-    def moment_with(chosen: dict[int, int]) -> Number:
+    def moment_with(chosen: dict[int, int]) -> Real:
         return sum((heads[y] ** 2 / others[y] * left[chosen[y]] for y in (0, 1)), start=Fraction(0))
 
     assert moment_with({0: 0, 1: 1}) == whole

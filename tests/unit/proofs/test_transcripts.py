@@ -13,10 +13,10 @@ from hypothesis import given
 
 from optcomp import InvalidInput
 from optcomp.proofs.concurrent import leaky_response_pair
+from optcomp.proofs.distributions import Real
 from optcomp.proofs.systems import (
     History,
     Interactive,
-    Number,
     Pair,
     Query,
     System,
@@ -26,7 +26,7 @@ from optcomp.proofs.systems import (
     tabulated,
 )
 from optcomp.proofs.transcripts import (
-    Adversary,
+    Questioner,
     best_attack,
     compose_systems,
     delta_score,
@@ -56,7 +56,7 @@ def _deterministic(system: Interactive, history: History = ()) -> Iterator[dict[
             yield {history: query} | {h: x for plan in plans for h, x in plan.items()}
 
 
-def _adversary(plan: dict[History, Query]) -> Adversary:
+def _adversary(plan: dict[History, Query]) -> Questioner:
     return lambda history: {plan[history]: ONE} if history in plan else {}
 
 
@@ -141,7 +141,7 @@ def test_stopping_early_is_never_better() -> None:
     pair = drifting_pair(Random(3), 2, 2, 3)
     attack = worst_delta([pair], Fraction(3, 2))
 
-    def impatient(history: History) -> Mapping[Query, Number]:
+    def impatient(history: History) -> Mapping[Query, Real]:
         return attack(history) if len(history) < 2 else {}
 
     assert hockey_stick(*replay(impatient, [pair]), Fraction(3, 2)) < attack.value

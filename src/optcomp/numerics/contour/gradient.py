@@ -42,7 +42,7 @@ _MOST_STEPS, _CLOSE, _EVEN, _FAR, _NOTHING = 60, 1e-8, 1e-6, 4.0, 1e-9
 _SETTLED = 6
 """After so many steps the blur stays as it is."""
 _Complexes = npt.NDArray[np.complexfloating]
-Places = npt.NDArray[np.intp]
+_Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,10 @@ class Terms:
 
     copies: Floats
     """How often everything is there that belongs to an amount."""
-    coin_of: Places
+    coin_of: _Indices
     """The amount of each coin, ascending."""
     coin_rate: Floats
-    noise_of: Places
+    noise_of: _Indices
     noise_rate: Floats
     fixed_coins: Floats
     fixed_variance: float = 0.0
@@ -298,7 +298,7 @@ class _Line:
         return found
 
     @cached_property
-    def _owners(self) -> tuple[Places, Places]:
+    def _owners(self) -> tuple[_Indices, _Indices]:
         return np.unique(self.terms.coin_of, return_index=True)
 
     def _bend(self, z: _Complexes, inner: _Complexes, up: Any) -> Floats:
