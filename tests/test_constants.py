@@ -100,6 +100,18 @@ def test_working_precisions_are_decided_in_one_place() -> None:
     assert decided <= PRECISIONS
 
 
+def test_no_precision_is_a_bare_number() -> None:
+    """`precision(128)` says neither why nor whether it is the same decision as another 128."""
+    bare = [
+        f"{path.relative_to(SOURCES)}:{node.lineno}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("precision", "working")
+        if any(isinstance(each, ast.Constant) for each in node.args)
+    ]
+    assert not bare
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
