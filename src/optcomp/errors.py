@@ -11,6 +11,7 @@
     ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
     ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
+    ├── MissingExtra (ImportError)    a library that comes with an extra is not installed; .name, .extra
     ├── interactive.store.NotReleased  a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
@@ -115,6 +116,14 @@ class CannotBeShared(OptcompError):
     def __init__(self, what: str, reason: str) -> None:
         self.what, self.reason = what, reason
         super().__init__(f"{what} {reason}")
+
+
+class MissingExtra(OptcompError, ImportError):
+    """A library is not installed; the extra of optcomp that brings it is named."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{library} is missing: install optcomp[{extra}]", name=library)
 
 
 def shown(value: object) -> str:

@@ -26,11 +26,10 @@ from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
-from optcomp.interactive.noise import with_laplace
 from optcomp.interactive.sparse_vector import comparable
 from optcomp.numerics.exact import Exact, Number, exact
 from optcomp.statistics.count_tables import Contingency
-from optcomp.statistics.question import laplace_scale
+from optcomp.statistics.noise import laplace_scale, with_laplace
 from optcomp.statistics.table import Table
 from optcomp.theorems import Bound
 

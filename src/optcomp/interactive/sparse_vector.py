@@ -35,12 +35,19 @@ from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
-from optcomp.interactive.noise import MOST_VALUE, with_gaussian, with_laplace
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
-from optcomp.statistics.accuracy import Noise, checked_confidence, noise_reach
+from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.domains import Numbers
-from optcomp.statistics.question import laplace_scale
+from optcomp.statistics.noise import (
+    GAUSSIAN,
+    LAPLACE,
+    MOST_VALUE,
+    AddedNoise,
+    laplace_scale,
+    with_gaussian,
+    with_laplace,
+)
 from optcomp.statistics.scalars import Count, Sum
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Table
@@ -132,7 +139,7 @@ class SparseVector:
 
     def accuracy(self, questions: int, confidence: Number = 0.95) -> int:
         """The distance from the threshold beyond which all of so many questions are answered rightly."""
-        return _distance("laplace", self.scales(), questions, self.positives if self.refresh else 1, confidence)
+        return _distance(LAPLACE, self.scales(), questions, self.positives if self.refresh else 1, confidence)
 
     def draw_threshold(self) -> int:
         """The threshold with its noise."""
@@ -213,7 +220,7 @@ class GaussianSparseVector:
 
     def accuracy(self, questions: int | None = None, confidence: Number = 0.95) -> int:
         """The distance from the threshold beyond which all questions are answered rightly."""
-        return _distance("gaussian", self.scales(), questions or self.questions, 1, confidence)
+        return _distance(GAUSSIAN, self.scales(), questions or self.questions, 1, confidence)
 
     def draw_threshold(self) -> int:
         """The threshold with its noise."""
@@ -296,7 +303,9 @@ def _signed(statistic: Sum, table: Table) -> bool:
     return bool(table.domain(statistic.column, Numbers).low < 0)
 
 
-def _distance(kind: Noise, scales: tuple[float, float], questions: int, thresholds: int, confidence: Number) -> int:
+def _distance(
+    noise: AddedNoise, scales: tuple[float, float], questions: int, thresholds: int, confidence: Number
+) -> int:
     each = min(math.sqrt(checked_confidence(confidence)) * (1 + 1e-15), 1 - 1e-16)
     count = whole(questions, "questions", 1, 10**12)
-    return noise_reach(kind, scales[0], each, thresholds) + noise_reach(kind, scales[1], each, count) + 1
+    return noise.reach(scales[0], each, thresholds) + noise.reach(scales[1], each, count) + 1

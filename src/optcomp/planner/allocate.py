@@ -36,7 +36,7 @@ _STEPS, _STILL, _CLOSE, _ROUGHLY = 40, 3e-6, 1e-9, 0.1
 _APART = 0.01
 _TIGHT, _ROOM = 1.5e-7, 1e-9
 _MUCH = 0.95
-_LEAST, _LEAST_GAUSSIAN, _MOST, _FLAT = 1e-9, 2e-6, 100.0, 0.1
+_MOST, _FLAT = 100.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,11 @@ class Item:
 
     def spending(self, amount: float) -> Spending:
         """With an amount of ε, or of √(2ρ); rounded down to nine digits."""
-        value = amount * amount / 2 if self.model.mechanism == "gaussian" else amount
-        return Spending(self.model, short_down(value))
+        return Spending(self.model, short_down(self.model.noise.currency.budget_at(amount)))
 
     def smooth(self, amount: float) -> float:
         """The error over its size, without steps."""
-        return self.model.smooth(amount * amount / 2 if self.model.mechanism == "gaussian" else amount) / self.size
+        return self.model.smooth(self.model.noise.currency.budget_at(amount)) / self.size
 
 
 @dataclass(frozen=True)
@@ -379,7 +378,7 @@ def _inverted(item: Item, target: float, x: float, most: float) -> float:
 
     No more than the most, nor than where the error hardly falls any more.
     """
-    low, high = math.log(_LEAST_GAUSSIAN if item.model.mechanism == "gaussian" else _LEAST), most
+    low, high = math.log(item.model.noise.currency.least_amount), most
     x = min(max(x, low), high)
     for _ in range(60):
         here, ahead = (math.log(max(item.smooth(math.exp(place)), 1e-300)) for place in (x, x + 1e-4))

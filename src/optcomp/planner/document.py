@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import ibis
 
@@ -51,11 +51,13 @@ from optcomp.statistics import (
 )
 from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.domains import OTHER, Numbers
+from optcomp.statistics.noise import Noise
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.table import Neighbours
 
 VERSION = 1
-Choice = Literal["auto", "laplace", "gaussian", "exponential"]
+AUTO = "auto"
+"""The word for noise that is left open."""
 MOST_NUMBER = 10**100
 MOST_ROWS = 10**15
 LEAST_WEIGHT = Fraction(1, 10**6)
@@ -83,7 +85,8 @@ class Wish:
 
     name: str
     statistic: Statistic
-    mechanism: Choice = "auto"
+    noise: Noise | None = None
+    """None where the planner takes what is better."""
     weight: Fraction = Fraction(1)
     epsilon: Fraction | None = None
     """Held at this ε."""
@@ -342,10 +345,8 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
         raise InvalidInput(place, kinds or entries.names(), f"must have one of {', '.join(KINDS)}")
     with at(place, columns=kinds[0]):
         statistic = _MAKERS[kinds[0]](entries)
-    mechanism = entries.take("mechanism", str, "auto")
-    known = ("auto", *statistic.mechanisms)
-    if mechanism not in known:
-        raise InvalidInput(f"{place}.mechanism", mechanism, f"must be one of {', '.join(known)}")
+    noise = _noise(entries.take("mechanism", str, AUTO), statistic, place)
+    possible = statistic.noises if noise is None else (noise,)
     weight = Fraction(entries.number("weight", 1))
     if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
         raise InvalidInput(f"{place}.weight", float(weight), "must lie between 1e-6 and 1e6")
@@ -367,9 +368,9 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
         raise InvalidInput(f"{place}.error", error, f"cannot be held together with {'epsilon' if epsilon else 'rho'}")
     if epsilon is not None and rho is not None:
         raise InvalidInput(f"{place}.rho", float(rho), "cannot be held together with epsilon")
-    if rho is not None and (mechanism not in ("auto", "gaussian") or "gaussian" not in statistic.mechanisms):
+    if rho is not None and all(each.currency.pure for each in possible):
         raise InvalidInput(f"{place}.rho", float(rho), "is for Gaussian noise: hold other noise by epsilon or error")
-    if epsilon is not None and mechanism == "gaussian":
+    if epsilon is not None and not any(each.currency.pure for each in possible):
         problem = "is for Laplace noise and choices: hold Gaussian noise by rho or error"
         raise InvalidInput(f"{place}.epsilon", float(epsilon), problem)
     with at(place, column=kinds[0], columns=kinds[0]):
@@ -378,7 +379,14 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
         with at(place, column="where"):
             _check_where(statistic.where, table)
     said = known_from(facts, table.domain(getattr(statistic, "column", ""), Numbers), place) if facts else UNKNOWN
-    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, rho, error, size, hold, rows, said)
+    return Wish(name, statistic, noise, weight, epsilon, rho, error, size, hold, rows, said)
+
+
+def _noise(word: str, statistic: Statistic, place: str) -> Noise | None:
+    known: dict[str, Noise | None] = {AUTO: None, **{noise.name: noise for noise in statistic.noises}}
+    if word not in known:
+        raise InvalidInput(f"{place}.mechanism", word, f"must be one of {', '.join(known)}")
+    return known[word]
 
 
 def _check_where(where: str, table: Declared) -> None:

@@ -28,12 +28,10 @@ import numpy as np
 from optcomp.errors import InvalidInput
 from optcomp.planner.known import UNKNOWN, Known
 from optcomp.statistics import CDF, Declared, Integers, Mean, Part, Quantiles, Question, Statistic, Variance
-from optcomp.statistics.accuracy import Noise, smooth_reach
-from optcomp.statistics.bands import none_left
 from optcomp.statistics.domains import Numbers
 from optcomp.statistics.joint_noise import Noises, continuous_together
+from optcomp.statistics.noise import AddedNoise, Noise, added
 from optcomp.statistics.scalars import FOR_SQUARE, Ends
-from optcomp.statistics.statistic import Mechanism
 
 NEEDS_ROWS = (Mean, Variance, CDF, Quantiles)
 LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5
@@ -46,7 +44,7 @@ class ErrorModel:
 
     statistic: Statistic
     table: Declared
-    mechanism: Mechanism
+    noise: Noise
     rows: int | None
     """Those that have a value, where there may be others."""
     confidence: float
@@ -72,13 +70,12 @@ class ErrorModel:
             more = self.statistic.even(self.table)
         elif isinstance(self.statistic, Quantiles):
             more = (*self.statistic.grid(self.table), self.statistic.probabilities, self._spread_on_integers)
-        return kind, self.mechanism, self.rows, self.confidence, sizes, more
+        return kind, self.noise, self.rows, self.confidence, sizes, more
 
     def question(self, budget: Fraction) -> Question:
         """The statistic with this budget."""
-        if self.mechanism == "gaussian":
-            return Question(self.statistic, rho=budget, mechanism="gaussian")
-        return Question(self.statistic, epsilon=budget, mechanism=self.mechanism)
+        spent = self.noise.currency.allowance(budget)
+        return Question(self.statistic, epsilon=spent.epsilon, rho=spent.rho, mechanism=self.noise)
 
     def error(self, budget: Fraction) -> float:
         """For the discrete noise that is really drawn."""
@@ -87,18 +84,18 @@ class ErrorModel:
     def _error(self, budget: Fraction) -> float:
         question = self.question(budget)
         scales = [question.scale(part) for part in self.parts]
-        if self.mechanism == "exponential":
+        if self.noise.chooses:
             return self._of_choice(scales)
         if isinstance(self.statistic, CDF):
             return self._of_cdf(scales[0])
         if isinstance(self.statistic, Mean | Variance):
             return min(self._of_ratio(scales), self._most)
         part = self.parts[0]
-        return float(Noises(self._noise, tuple(scales), self.confidence).cells(len(part.cells)) * part.unit)
+        return float(Noises(self._added, tuple(scales), self.confidence).cells(len(part.cells)) * part.unit)
 
     def smooth(self, budget: float) -> float:
         """About the same, without steps and without a limit."""
-        times = 1 / math.sqrt(budget) if self.mechanism == "gaussian" else 1 / budget
+        times = self.noise.currency.noise_at(budget)
         if isinstance(self.statistic, Quantiles):
             return self._near_choice(times)
         if isinstance(self.statistic, CDF):
@@ -106,7 +103,7 @@ class ErrorModel:
         if isinstance(self.statistic, Mean | Variance):
             return self._near_ratio(times)
         scale = self._unit_scales[0] * times
-        reach = smooth_reach(self._noise, scale, self.confidence, len(self.parts[0].cells))
+        reach = self._added.smooth_reach(scale, self.confidence, len(self.parts[0].cells))
         return max(reach, 0.02 * scale) * float(self.parts[0].unit)
 
     def budget_for(self, wanted: float) -> Fraction:
@@ -116,15 +113,13 @@ class ErrorModel:
         return _least_budget(_Alike(self.likeness, self), wanted)
 
     @property
-    def _noise(self) -> Noise:
-        return "gaussian" if self.mechanism == "gaussian" else "laplace"
+    def _added(self) -> AddedNoise:
+        return added(self.noise)
 
     @cached_property
     def _unit_scales(self) -> list[float]:
         """The scale of the noise of each part at a budget of 1."""
-        if self.mechanism == "gaussian":
-            return [math.sqrt(p.l2_squared / (2 * p.share)) for p in self.parts]
-        return [float((2 if self.mechanism == "exponential" else 1) * p.l1 / p.share) for p in self.parts]
+        return [self.noise.unit_scale(part) for part in self.parts]
 
     @cached_property
     def _width(self) -> float:
@@ -167,7 +162,7 @@ class ErrorModel:
         sure = self.confidence + self._no_rows(scales[0])
         if not sure < 1:
             return math.inf
-        noises, rows = Noises(self._noise, tuple(scales), sure), float(self.rows or 1)
+        noises, rows = Noises(self._added, tuple(scales), sure), float(self.rows or 1)
         if isinstance(self.statistic, Mean):
             return self.statistic.off(self.table, noises, self._far, rows)
         assert isinstance(self.statistic, Variance)
@@ -197,21 +192,17 @@ class ErrorModel:
 
     def _no_rows(self, scale: float) -> float:
         """At least the probability that the noisy count is below 1."""
-        rows = self.rows or 0
-        if self.mechanism != "gaussian":
-            return math.exp(-rows / scale)
-        by_area = 0.5 * math.erfc((rows - 1) / (scale * math.sqrt(2))) if rows > 1 else 1.0
-        return min(by_area, none_left("gaussian", scale, 1, rows))
+        return self._added.below_one(scale, self.rows or 0)
 
     @cached_property
     def _unit_reaches(self) -> tuple[float, float]:
         """What the noises of a mean, or of a variance and its mean, come to at a budget of 1 if continuous."""
         missed, scales = 1 - self.confidence, self._unit_scales
         if isinstance(self.statistic, Mean):
-            return continuous_together(self._noise, scales, self._factors, missed), 0.0
+            return continuous_together(self._added, scales, self._factors, missed), 0.0
         factors = [self._far, float(self.parts[1].unit)]
-        square = continuous_together(self._noise, scales[:2], factors, FOR_SQUARE * missed)
-        return continuous_together(self._noise, scales, self._factors, (1 - FOR_SQUARE) * missed), square
+        square = continuous_together(self._added, scales[:2], factors, FOR_SQUARE * missed)
+        return continuous_together(self._added, scales, self._factors, (1 - FOR_SQUARE) * missed), square
 
     def _near_ratio(self, times: float) -> float:
         """About the error of a mean or variance."""
@@ -257,16 +248,16 @@ class ErrorModel:
         """For rows spread evenly, at all edges."""
         assert isinstance(self.statistic, CDF)
         rows, even = self.rows or 0, self.statistic.even(self.table)
-        sure = self.confidence + none_left(self._noise, scale, len(even), rows)
+        sure = self.confidence + self._added.none_left(scale, len(even), rows)
         if not sure < 1:
             return 1.0
-        return self.statistic.off(self.table, Noises(self._noise, (scale,), sure), even, rows)
+        return self.statistic.off(self.table, Noises(self._added, (scale,), sure), even, rows)
 
     def at_worst(self, budget: Fraction) -> float:
         """The error of a cumulative distribution wherever the values lie."""
         scale, rows, inner = self.question(budget).scale(self.parts[0]), self.rows or 0, len(self.parts[0].cells) - 2
-        sure = self.confidence + none_left(self._noise, scale, inner + 1, rows)
-        noises = Noises(self._noise, (scale,), sure)
+        sure = self.confidence + self._added.none_left(scale, inner + 1, rows)
+        noises = Noises(self._added, (scale,), sure)
         return min(noises.band([0.0] * inner, [1.0] * inner) / rows, 1.0) if sure < 1 else 1.0
 
 

@@ -309,11 +309,9 @@ def _sums(plan: Plan) -> list[float] | None:
     """Basic composition of the first so many; statistics with Gaussian noise share δ evenly, by CKS20."""
     if not isinstance(plan.inside, ApproxDP):
         return None
-    share = Fraction(plan.inside.delta) / max(sum(line.spending.gaussian for line in plan.lines), 1)
+    share = Fraction(plan.inside.delta) / max(sum(not line.spending.pure for line in plan.lines), 1)
     spendings = (line.spending for line in plan.lines)
-    return list(
-        accumulate(epsilon_at(each.budget, share) if each.gaussian else float(each.budget) for each in spendings)
-    )
+    return list(accumulate(float(each.budget) if each.pure else epsilon_at(each.budget, share) for each in spendings))
 
 
 def error_told(entry: Mapping[str, Any]) -> str:

@@ -3,10 +3,11 @@
 from optcomp.statistics.accuracy import noise_reach
 from optcomp.statistics.count_tables import CDF, Contingency, Histogram
 from optcomp.statistics.domains import Categories, Domain, Integers, Numbers, Reals
+from optcomp.statistics.part import Part
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question
 from optcomp.statistics.scalars import Count, Mean, Sum, Variance
-from optcomp.statistics.statistic import Part, Statistic
+from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Contribution, Declared, Table
 
 __all__ = [

@@ -20,9 +20,9 @@ from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.scalars import around_count, clamped
-from optcomp.statistics.statistic import Amounts, Interval, Part, Statistic, checked_columns
-from optcomp.statistics.statistic import Integers as Whole
+from optcomp.statistics.statistic import Amounts, Interval, Statistic, checked_columns
 from optcomp.statistics.table import Declared, Table
 
 MISSING = "(missing)"
@@ -183,7 +183,7 @@ class Counts(Statistic):
         bounds = table.contribution
         return (Part(self.cells(table), bounds.cells_l1, bounds.cells_l2_squared),)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Whole, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The counts in the order of the cells."""
         axes = list(self.axes(table).values())
         counts = [0] * prod(len(each.labels) for each in axes)

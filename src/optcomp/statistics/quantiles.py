@@ -19,8 +19,9 @@ from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Number, exact, whole
 from optcomp.statistics.domains import Integers, Numbers
 from optcomp.statistics.joint_noise import Noises
-from optcomp.statistics.statistic import Amounts, Part, Statistic
-from optcomp.statistics.statistic import Integers as Whole
+from optcomp.statistics.noise import EXPONENTIAL
+from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.statistic import Amounts, Statistic
 from optcomp.statistics.table import Declared, Table
 
 _CANDIDATES = 1000
@@ -36,7 +37,7 @@ class Quantiles(Statistic):
     probabilities: tuple[Fraction, ...]
     candidates: int | None = None
     where: str | None = None
-    mechanisms = ("exponential",)
+    noises = (EXPONENTIAL,)
 
     def __init__(
         self,
@@ -84,7 +85,7 @@ class Quantiles(Statistic):
         a, b = probability.numerator, probability.denominator
         return table.contribution.rows * (b if table.contribution.replace else max(a, b - a))
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Whole, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The scores of all candidates, for each probability."""
         _, _, count = self.grid(table)
         counts = [0] * count

@@ -10,7 +10,8 @@ import ibis.expr.types as ir
 
 from optcomp.statistics.domains import Numbers, power_of_two
 from optcomp.statistics.joint_noise import Noises
-from optcomp.statistics.statistic import Amounts, Integers, Interval, Part, Statistic, first_row, scalar
+from optcomp.statistics.part import IntegerVector, Part, scalar
+from optcomp.statistics.statistic import Amounts, Interval, Statistic, first_row
 from optcomp.statistics.table import Declared, Table
 
 _QUARTER, _FIFTH = Fraction(1, 4), Fraction(1, 5)
@@ -36,7 +37,7 @@ class Count(Statistic):
         """One integer."""
         return (scalar("count", table.contribution.sum_change(0, 1)),)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The count."""
         return (first_row(rows),)
 
@@ -68,7 +69,7 @@ class Sum(Statistic):
         change = table.contribution.sum_change(*domain.reach(Fraction(0), domain.unit))
         return (scalar("sum", change, domain.unit),)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The sum."""
         return (first_row(rows),)
 
@@ -102,7 +103,7 @@ class Mean(Statistic):
         count = scalar("count", bounds.sum_change(0, 1), share=_QUARTER)
         return count, scalar("sum from the middle", change, domain.unit, 1 - _QUARTER)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """One for each part."""
         count, total = first_row(rows)
         return (count,), (total,)
@@ -171,7 +172,7 @@ class Variance(Statistic):
             scalar("sum of squares", bounds.sum_change(0, most), unit * unit, 2 * _FIFTH),
         )
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """One for each part."""
         count, total, squares = first_row(rows)
         return (count,), (total,), (squares,)

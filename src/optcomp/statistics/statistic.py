@@ -8,48 +8,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import ibis.expr.types as ir
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.noise import GAUSSIAN, LAPLACE, Noise
+from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.table import Declared, Table
 
-Mechanism = Literal["laplace", "gaussian", "exponential"]
-Integers = tuple[int, ...]
 Amounts = Sequence[Sequence[Fraction]]
 Interval = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Integers that get noise of one scale."""
-
-    cells: tuple[Any, ...]
-    """What each integer is about."""
-    l1: int
-    """The most that one person can change them, summed up."""
-    l2_squared: int
-    """The same for the sum of squares."""
-    unit: Fraction = Fraction(1)
-    """What an integer counts in."""
-    share: Fraction = Fraction(1)
-    """The part of the statistic's budget that goes here."""
-
-
-def scalar(name: str, change: int, unit: Fraction = Fraction(1), share: Fraction = Fraction(1)) -> Part:
-    """A part of one integer."""
-    return Part((name,), change, change * change, unit, share)
 
 
 class Statistic(ABC):
     """A question about a table."""
 
     where: str | None
-    mechanisms: tuple[Mechanism, ...] = ("laplace", "gaussian")
+    noises: tuple[Noise, ...] = (LAPLACE, GAUSSIAN)
     """How it can be answered; the first is the default."""
 
     @abstractmethod
@@ -61,7 +39,7 @@ class Statistic(ABC):
         """The vectors that get noise; depends on declarations only."""
 
     @abstractmethod
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The exact integers of every part, from the rows of the query."""
 
     @abstractmethod
@@ -75,7 +53,7 @@ class Statistic(ABC):
         None if that does not follow from the noises.
         """
 
-    def measure(self, table: Table) -> tuple[Integers, ...]:
+    def measure(self, table: Table) -> tuple[IntegerVector, ...]:
         """The exact integers: for mechanisms that add noise, not for publication."""
         return self.integers(table, table.run(table.prepared(self, self.expression)))
 
@@ -91,7 +69,7 @@ class Statistic(ABC):
         table.prepared(self, self.expression)
 
 
-def first_row(rows: list[tuple[Any, ...]]) -> Integers:
+def first_row(rows: list[tuple[Any, ...]]) -> IntegerVector:
     """The sums in the one row of an aggregate; a sum over no rows is null, and counts as zero."""
     return tuple(int(value or 0) for value in rows[0])
 

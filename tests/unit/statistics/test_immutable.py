@@ -38,7 +38,8 @@ from optcomp.statistics import (
     Variance,
 )
 from optcomp.statistics.fixed import Fixed
-from optcomp.statistics.statistic import Amounts, Part, scalar
+from optcomp.statistics.part import Part, scalar
+from optcomp.statistics.statistic import Amounts
 
 ROWS = pa.table({"x": list(range(100)), "k": ["a", "b"] * 50})
 COLUMNS: dict[str, Domain] = {"x": Integers(0, 99), "k": Categories(["a", "b"])}

@@ -11,8 +11,7 @@ apart, for an attacker who knows both exact results x and x':
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
@@ -23,16 +22,9 @@ from optcomp.interactive.answers import Answer, measured, noised
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.tables import Neighbourhood, Tables, neighbouring
 from optcomp.statistics import CDF, Contingency, Count, Histogram, Mean, Median, Quantiles, Question, Sum, Variance
-from optcomp.statistics.statistic import Integers, Statistic
+from optcomp.statistics.noise import Results
+from optcomp.statistics.statistic import Statistic
 
-Exact = tuple[Integers, ...]
-Noisy = Sequence[Sequence[int]]
-
-DMNS06 = "Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity in private data analysis, 2006"
-GRS09 = "Ghosh, Roughgarden, Sundararajan, Universally utility-maximizing privacy mechanisms, 2009"
-CKS20 = "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy, 2020"
-MT07 = "McSherry, Talwar, Mechanism design via differential privacy, 2007"
-_SOURCES = {"laplace": f"{DMNS06}; {GRS09}", "gaussian": CKS20, "exponential": MT07}
 _HOW: dict[Neighbourhood, str] = {
     "added": "a person is added",
     "replaced": "a person is exchanged",
@@ -41,8 +33,6 @@ _HOW: dict[Neighbourhood, str] = {
 }
 _FEW = "age > 7 or age < 1"
 """One person whom the tables share, and the one in whom they differ."""
-_FINE = 8
-"""Steps that are told apart in a standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +90,7 @@ def answered(name: str, asked: Asked) -> Auditable:
         epsilon=compose(list(question.costs(tables[0])), delta=asked.delta).epsilon,
         delta=asked.delta,
         description=f"{question}: {_HOW[asked.how]}",
-        source=f"{_SOURCES[question.mechanism]}; sampled by OpenDP",
+        source=f"{question.noise.source}; sampled by OpenDP",
         private=True,
         run=run,
         trials=asked.trials,
@@ -112,7 +102,7 @@ class Attacker:
     """Knows both exact results, and keeps of an answer what tells them apart."""
 
     question: Question
-    results: tuple[Exact, Exact]
+    results: Results
     units: tuple[Fraction, ...]
 
     @classmethod
@@ -126,37 +116,7 @@ class Attacker:
         if isinstance(self.question.statistic, Count):
             return answer.value  # type: ignore[no-any-return]
         noisy = [[int(amount / unit) for amount in part] for part, unit in zip(answer.amounts, self.units, strict=True)]
-        if self.question.mechanism == "laplace":
-            return self._places(noisy)
-        return self._length(noisy, answer.scales) if self.question.mechanism == "gaussian" else self._change(noisy)
-
-    def _places(self, noisy: Noisy) -> tuple[int, ...]:
-        """-1, 0 or 1: not above the smaller exact result, between, not below the larger one.
-
-        For each number in which the results differ; for the others together, of which an attacker may hope that their
-        noise is the same.
-        """
-        places, rest = [], 0
-        for part, first, second in zip(noisy, *self.results, strict=True):
-            for value, x, y in zip(part, first, second, strict=True):
-                if x == y:
-                    rest += value - x
-                else:
-                    places.append(-1 if value <= min(x, y) else int(value >= max(x, y)))
-        return *places, (rest > 0) - (rest < 0)
-
-    def _length(self, noisy: Noisy, sigmas: Sequence[float]) -> int:
-        """How far from the first exact result towards the second, in parts of a standard deviation."""
-        along = whole = 0.0
-        for part, first, second, sigma in zip(noisy, *self.results, sigmas, strict=True):
-            for value, x, y in zip(part, first, second, strict=True):
-                along += (value - x) * (y - x) / sigma**2
-                whole += (y - x) ** 2 / sigma**2
-        return round(_FINE * along / math.sqrt(whole))
-
-    def _change(self, noisy: Noisy) -> tuple[int, ...]:
-        """For each quantile by how much the score of the chosen candidate grows from the first table to the second."""
-        return tuple(second[index] - first[index] for (index,), first, second in zip(noisy, *self.results, strict=True))
+        return self.question.noise.feature(noisy, self.results, answer.scales)
 
 
 ANSWERED: dict[str, Callable[[], Auditable]] = {name: partial(answered, name, asked) for name, asked in ASKED.items()}

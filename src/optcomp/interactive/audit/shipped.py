@@ -12,6 +12,7 @@ from typing import Any
 
 from flint import arb
 
+from optcomp.extras import needed
 from optcomp.interactive.audit.answered import ANSWERED
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.conversed import CONVERSED
@@ -44,8 +45,7 @@ def randomized_response() -> Auditable:
 @cache
 def _coins() -> Callable[[bytes], bytes]:
     """Randomized response for each bit of a string, by OpenDP's exact coins: many at once."""
-    import opendp.prelude as dp  # a third of a second
-
+    dp: Any = needed("opendp.prelude", "data")  # a third of a second
     dp.enable_features("contrib")
     space: tuple[Any, Any] = dp.bitvector_domain(max_weight=1), dp.discrete_distance()
     return dp.m.make_randomized_response_bitvec(*space, f=_COIN_FLIPS)  # type: ignore[no-any-return]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import optcomp.interactive as interactive
 import optcomp.statistics as statistics
-from optcomp.interactive import Filter, SparseVector, noise
+from optcomp.interactive import Filter, SparseVector
 from optcomp.interactive.answers import measured, noised
 from optcomp.interactive.audit import Audit, audit, known_mechanisms, mechanism
 from optcomp.interactive.audit.answered import ASKED, Attacker
@@ -18,7 +18,7 @@ from optcomp.interactive.audit.conversed import GROWS, NORTH, SHRINKS, SOUTH, ST
 from optcomp.interactive.audit.run import epsilon_down
 from optcomp.interactive.audit.tables import NEIGHBOURHOODS, neighbouring
 from optcomp.statistics import Count, Histogram, Statistic, Table
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import drawing, known_noises
 
 UNLIKELY = Fraction(1, 10**9)
 """The chance that a true claim is called false: not in the lifetime of this test."""
@@ -98,14 +98,14 @@ def sure_lower(found: Audit) -> float:
 def test_too_little_noise_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same mechanisms with noise of a fifth or a tenth of its scale: the audits can fail."""
     trials, factor = LESS.get(name, (400, 5))
-    checked = noise._sampled
-    monkeypatch.setattr(noise, "_sampled", lambda scale: checked(scale / factor))
+    checked = drawing._sampled
+    monkeypatch.setattr(drawing, "_sampled", lambda scale: checked(scale / factor))
     assert any(audit(name, trials).violated for _ in range(TRIES))
 
 
 def test_half_the_noise_is_caught_in_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    checked = noise._sampled
-    monkeypatch.setattr(noise, "_sampled", lambda scale: checked(scale / 2))
+    checked = drawing._sampled
+    monkeypatch.setattr(drawing, "_sampled", lambda scale: checked(scale / 2))
     assert any(audit("sum-integers", 2_000).violated for _ in range(TRIES))
 
 
@@ -113,7 +113,7 @@ def test_every_statistic_is_audited() -> None:
     exported = [getattr(statistics, name) for name in statistics.__all__]
     known = {one for one in exported if inspect.isclass(one) and issubclass(one, Statistic) and one is not Statistic}
     assert {type(asked.statistic) for asked in ASKED.values()} == known
-    assert {asked.question.mechanism for asked in ASKED.values()} == set(get_args(Mechanism))
+    assert {asked.question.noise for asked in ASKED.values()} == set(known_noises())
     assert {asked.how for asked in ASKED.values()} == set(NEIGHBOURHOODS)
 
 
