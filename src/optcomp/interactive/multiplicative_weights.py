@@ -28,7 +28,7 @@ from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import comparable
 from optcomp.numerics.exact import Exact, Number, exact
-from optcomp.statistics.count_tables import Contingency
+from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.noise import laplace_scale, with_laplace
 from optcomp.statistics.table import Table
 from optcomp.theorems import Bound

@@ -38,7 +38,6 @@ from optcomp.interactive.live import Running
 from optcomp.numerics.balls import ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.accuracy import checked_confidence
-from optcomp.statistics.domains import Numbers
 from optcomp.statistics.noise import (
     GAUSSIAN,
     LAPLACE,
@@ -48,7 +47,6 @@ from optcomp.statistics.noise import (
     with_gaussian,
     with_laplace,
 )
-from optcomp.statistics.scalars import Count, Sum
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Table
 
@@ -286,7 +284,7 @@ class SparseVectorRun(Running[SparseVector | GaussianSparseVector]):
 
 def check_scalar(statistic: Statistic, table: Table, sensitivity: int, *, monotone: bool) -> None:
     """Refuses what is not one whole number of this sensitivity; looks at no data."""
-    if not isinstance(statistic, Count | Sum):
+    if not isinstance(statistic, Statistic) or not statistic.comparable:
         raise InvalidInput("statistic", statistic, "must be a Count, or a Sum of whole numbers")
     (part,) = statistic.parts(table)
     if part.unit != 1:
@@ -294,13 +292,9 @@ def check_scalar(statistic: Statistic, table: Table, sensitivity: int, *, monoto
     if part.l1 > sensitivity:
         reason = f"can change by {part.l1} with one person, more than the sensitivity {sensitivity} of the mechanism"
         raise InvalidInput("statistic", statistic, reason)
-    if monotone and (table.contribution.replace or (isinstance(statistic, Sum) and _signed(statistic, table))):
+    if monotone and not statistic.grows(table):
         raise HypothesisNotMet("LSL17", f"{statistic} need not grow when a person is added: it is not monotone")
     statistic.check(table)
-
-
-def _signed(statistic: Sum, table: Table) -> bool:
-    return bool(table.domain(statistic.column, Numbers).low < 0)
 
 
 def _distance(

@@ -19,8 +19,6 @@ from optcomp.planner.allocate import Allocation, Found, Item, Objective, search
 from optcomp.planner.budgets import Budget, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document, Wish, at
 from optcomp.planner.errors import ErrorModel
-from optcomp.statistics import CDF, Mean, Quantiles, Sum, Variance
-from optcomp.statistics.domains import Numbers
 from optcomp.statistics.noise import EPSILON, RHO, Currency, Noise
 from optcomp.theorems.fz21 import largest_rho
 
@@ -140,7 +138,7 @@ class Choosing:
         groups: dict[Any, list[int]] = {}
         for place, (wish, item) in enumerate(zip(self.wishes, found.search.items, strict=True)):
             open_noise = wish.noise is None and wish.epsilon is None and wish.rho is None and not wish.hold
-            if open_noise and len(wish.statistic.noises) > 1:
+            if open_noise and len(wish.statistic.noises()) > 1:
                 groups.setdefault((item.model.likeness, item.weight, item.size, item.held), []).append(place)
         return sorted(groups.values(), key=lambda places: -max(amounts[place] for place in places))
 
@@ -150,7 +148,7 @@ class Choosing:
 
     def _other(self, place: int, found: Found) -> Item:
         """With the next noise that its statistic may have."""
-        noises = self.wishes[place].statistic.noises
+        noises = self.wishes[place].statistic.noises()
         turned = noises[(noises.index(found.search.items[place].model.noise) + 1) % len(noises)]
         return self._item(self.wishes[place], turned)
 
@@ -261,7 +259,7 @@ def _about(document: Document) -> tuple[Any, ...]:
 
 def _paid_in(currency: Currency, wish: Wish) -> Noise:
     """The first noise of a statistic that is paid in this; or its first one."""
-    noises = wish.statistic.noises
+    noises = wish.statistic.noises()
     return next((noise for noise in noises if noise.currency == currency), noises[0])
 
 
@@ -278,23 +276,9 @@ def item_of(document: Document, wish: Wish, noise: Noise) -> Item:
     with at("data"):
         rows, known = document.rows_of(wish), document.known_about(wish)
         model = ErrorModel(wish.statistic, document.table, noise, rows, document.confidence, known)
-    size = wish.size or _size(wish, document)
+    size = wish.size or wish.statistic.size(document.table, float(wish.rows or document.rows or 1))
     held = wish.epsilon if wish.rho is None else wish.rho
     if wish.error is not None:
         with at(f"statistics.{wish.name}"):
             held = model.budget_for(wish.error)
     return Item(wish.name, model, float(wish.weight), size, held)
-
-
-def _size(wish: Wish, document: Document) -> float:
-    """What an error is relative to: rows for counts, the range for values."""
-    statistic, rows = wish.statistic, float(wish.rows or document.rows or 1)
-    if isinstance(statistic, CDF):
-        return 1.0
-    if not isinstance(statistic, Sum | Mean | Variance | Quantiles):
-        return rows
-    domain: Numbers = document.table.domain(statistic.column, Numbers)
-    width = float(domain.high - domain.low)
-    if isinstance(statistic, Sum):
-        return rows * float(max(abs(domain.low), abs(domain.high)))
-    return width**2 / 4 if isinstance(statistic, Variance) else width

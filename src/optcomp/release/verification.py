@@ -215,7 +215,7 @@ def _statistics(about: _Release, document: Document) -> list[Spending]:
 def _spending(about: _Release, document: Document, wish: Wish, entry: Mapping[str, Any]) -> Spending | None:
     """What a statistic spends; its noise must be what that gives."""
     place, mechanism, before = f"statistics.{wish.name}", entry.get("mechanism"), len(about.problems)
-    known = {noise.name: noise for noise in (wish.statistic.noises if wish.noise is None else (wish.noise,))}
+    known = {noise.name: noise for noise in (wish.statistic.noises() if wish.noise is None else (wish.noise,))}
     if not isinstance(mechanism, str) or mechanism not in known:
         about.wrong(f"{place}.mechanism is {_shown(mechanism)}, but by the plan it is {' or '.join(known)}")
         return None

@@ -47,10 +47,10 @@ class Question:
             raise InvalidInput("statistic", statistic, "must be a statistic such as Count() or Mean('age')")
         if (epsilon is None) == (rho is None):
             raise InvalidInput("epsilon", epsilon, "must be given, or rho instead, but not both")
-        if delta is not None and (rho is not None or all(noise.currency.pure for noise in statistic.noises)):
+        if delta is not None and (rho is not None or all(noise.currency.pure for noise in statistic.noises())):
             raise InvalidInput("delta", delta, "belongs to an epsilon for Gaussian noise")
         default = _default(statistic, delta=delta, rho=rho)
-        noise = default if mechanism is None else noise_named(mechanism, statistic.noises)
+        noise = default if mechanism is None else noise_named(mechanism, statistic.noises())
         noise.check(epsilon=epsilon, delta=delta, rho=rho)
         object.__setattr__(self, "statistic", statistic)
         object.__setattr__(self, "noise", noise)
@@ -104,7 +104,7 @@ class Question:
 
 
 def _default(statistic: Statistic, *, delta: Number | None, rho: Number | None) -> Noise:
-    return next((noise for noise in statistic.noises if noise.suits(delta=delta, rho=rho)), statistic.noises[0])
+    return next((noise for noise in statistic.noises() if noise.suits(delta=delta, rho=rho)), statistic.noises()[0])
 
 
 def _positive(value: Number | None, argument: str) -> Exact | None:

@@ -37,7 +37,7 @@ from optcomp.statistics.domains import Numbers
 from optcomp.statistics.joint_noise import Noises, together
 from optcomp.statistics.noise import added, noise_named
 from optcomp.statistics.noise.laplace import laplace_sum_reach
-from optcomp.statistics.scalars import FOR_SQUARE
+from optcomp.statistics.variance import FOR_SQUARE, VarianceError
 from tests.oracles.released import Law, Rows, least_error, mean_off, variance_off
 from tests.oracles.truth import real, working
 from tests.unit.statistics.people import Changing
@@ -180,11 +180,12 @@ def test_means_that_no_bounds_hold_back(mechanism: str) -> None:
     for rows, budget, missed in product((3, 20, 200), (Fraction(1, 2), Fraction(2), Fraction(9)), (0.3, 0.05, 1e-3)):
         found = model(Variance("digit"), mechanism, rows)
         noise = laws(found, budget)
-        empty, none = found._no_rows(noise[0].scale), noise[0].at_least(np.array([float(rows)]))[0] - 1e-13
-        assert none <= empty <= 1
         kind = added(noise_named(mechanism))
+        empty, none = kind.below_one(noise[0].scale, rows), noise[0].at_least(np.array([float(rows)]))[0] - 1e-13
+        assert none <= empty <= 1
         scales = tuple(law.scale for law in noise)
-        error = found._unbounded(Noises(kind, scales, 1 - missed / FOR_SQUARE))
+        assert isinstance(found.stated, VarianceError)
+        error = found.stated._unbounded(Noises(kind, scales, 1 - missed / FOR_SQUARE))
         for data in extremes("digit", Variance("digit"), rows):
             loose = Rows(data.steps, data.unit, data.middle, -far, far)
             assert error >= 5 or mean_off(loose, noise[:2], error) <= missed + empty + 1e-11
@@ -300,7 +301,7 @@ def test_errors_that_no_budget_reaches_are_refused() -> None:
 @pytest.mark.parametrize("statistic", [Mean("few"), Variance("few"), CDF("few"), Quantiles("few"), Median("few")])
 def test_rows_must_be_known_where_the_error_depends_on_them(statistic: Statistic) -> None:
     with pytest.raises(InvalidInput, match=r"^rows: must be given: the error of .* of few depends on it"):
-        ErrorModel(statistic, TABLE, statistic.noises[0], None, 0.95)
+        ErrorModel(statistic, TABLE, statistic.noises()[0], None, 0.95)
 
 
 # Sums of Laplace noise
@@ -482,7 +483,7 @@ ALIKE = [
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_what_is_alike_has_the_same_errors(one: Statistic, other: Statistic) -> None:
     table = Declared({**TABLE.columns, "other": Integers(0, 9)})
-    for mechanism in (noise.name for noise in one.noises):
+    for mechanism in (noise.name for noise in one.noises()):
         first, second = model(one, mechanism, 100, table=table), model(other, mechanism, 100, table=table)
         assert first.likeness == second.likeness
         for budget in (Fraction(1, 3), Fraction(5)):

@@ -38,6 +38,7 @@ from optcomp.statistics import (
     Variance,
 )
 from optcomp.statistics.fixed import Fixed
+from optcomp.statistics.noise import Noise
 from optcomp.statistics.part import Part, scalar
 from optcomp.statistics.statistic import Amounts
 
@@ -154,6 +155,8 @@ def unchangeable(value: object) -> bool:
         return True
     if isinstance(value, tuple):
         return all(map(unchangeable, value))
+    if isinstance(value, Noise):
+        return not hasattr(value, "__dict__")  # it holds nothing, and nothing can be put into it
     if isinstance(value, Fixed):
         return all(unchangeable(each) for each in value.items())
     assert type(value).__dataclass_params__.frozen, value  # type: ignore[attr-defined]

@@ -13,11 +13,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from optcomp.composition import compose
 from optcomp.interactive.audit.auditable import Auditable, Side
-from optcomp.interactive.audit.tables import Neighbourhood, Tables, neighbouring
+from optcomp.interactive.audit.tables import Tables, neighbouring
 from optcomp.interactive.guess_and_check import GuessAndCheck, GuessAndCheckRun
 from optcomp.interactive.multiplicative_weights import STEPS, MultiplicativeWeightsRun, PrivateMultiplicativeWeights
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector, SparseVectorRun
 from optcomp.statistics import Count
+from optcomp.statistics.audited import Neighbourhood
 from optcomp.statistics.table import Table
 
 DNRRV09 = "Dwork, Naor, Reingold, Rothblum, Vadhan, On the complexity of differentially private data release, 2009"

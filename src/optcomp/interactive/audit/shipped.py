@@ -13,7 +13,7 @@ from typing import Any
 from flint import arb
 
 from optcomp.extras import needed
-from optcomp.interactive.audit.answered import ANSWERED
+from optcomp.interactive.audit.answered import answered_statistics
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.conversed import CONVERSED
 from optcomp.interactive.audit.sessions import SESSIONS
@@ -51,7 +51,6 @@ def _coins() -> Callable[[bytes], bytes]:
     return dp.m.make_randomized_response_bitvec(*space, f=_COIN_FLIPS)  # type: ignore[no-any-return]
 
 
-SHIPPED: dict[str, Callable[[], Auditable]] = (
-    ANSWERED | CONVERSED | SESSIONS | {"randomized-response": randomized_response}
-)
-"""By name."""
+def shipped() -> dict[str, Callable[[], Auditable]]:
+    """All of them, by name: those of every known statistic first."""
+    return answered_statistics() | CONVERSED | SESSIONS | {"randomized-response": randomized_response}

@@ -7,15 +7,13 @@ them than allowed: nothing less would do for an attack, and clamping and boundin
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, get_args
+from typing import get_args
 
 import pyarrow as pa
 
 from optcomp.statistics import Categories, Integers, Reals, Table
-from optcomp.statistics.table import Prepared
-
-Neighbourhood = Literal["added", "replaced", "rows", "groups"]
-"""A person is added; or exchanged for another one; or added with two rows; or with a row in each of two groups."""
+from optcomp.statistics.audited import Neighbourhood
+from optcomp.statistics.table import Query
 
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
 
@@ -44,9 +42,9 @@ class Remembered(Table):
     So does not, then, which rows of a person are kept; here those are all alike.
     """
 
-    def run(self, query: Prepared) -> list[tuple[object, ...]]:
+    def run(self, query: Query) -> list[tuple[object, ...]]:
         """The rows of a result."""
-        found: dict[Prepared, list[tuple[object, ...]]] = self.__dict__.setdefault("_found", {})
+        found: dict[Query, list[tuple[object, ...]]] = self.__dict__.setdefault("_found", {})
         if query not in found:
             found[query] = super().run(query)
         return found[query]
