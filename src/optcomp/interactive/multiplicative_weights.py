@@ -36,9 +36,13 @@ from optcomp.theorems import Bound
 STEPS = 4096
 """A row of weight 1 counts so many steps."""
 _COUNT_SHARE = Fraction(1, 20)
+"""The share of ε that goes to the number of rows, which hardly needs any."""
 _SWEEPS, _WORK = 30, 50_000_000
+"""How often learned answers are gone through again, and about how many multiplications that may take."""
 Weights = Callable[[Any], Number | bool] | Sequence[Number] | npt.NDArray[np.float64]
+"""How much each cell counts in a question: a function of its labels, or a number for each."""
 Floats = npt.NDArray[np.float64]
+"""An array of numbers."""
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ class Interactive(Protocol[S]):
 
 
 Outcome = Literal["paid", "answered", "refused", "failed"]
+"""See `Entry.outcome`."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,9 @@ from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Table
 
 _MOST = 10**6
+"""Positive answers of one mechanism; its noise would drown everything long before."""
 _BITS = 96
+"""More than a float, to which divergences are rounded upwards."""
 
 
 def comparable(value: Number, argument: str, times: int = 1) -> Exact:

@@ -27,10 +27,15 @@ NoiseByName = dict[str, Noise]
 Way = tuple[Currency, Currency]
 """What noise that is left open is paid in: that of statistics held at an error, and that of the others."""
 _MOST_TRIES = 8
+"""Groups that are tried the other way round in one go: each is a search."""
 _BETTER = 1 - 1e-6
+"""By so much a choice must be better, or it is the same but for rounding."""
 _PROMISING = 0.98
+"""By so much an error must be smaller at the same amount before a search is worth its time."""
 _UNLIMITED = 10**6
+"""An ε that no wanted error needs."""
 _BELOW = 1 - 1e-9
+"""So much less than the limit in floats is within it."""
 _MANY, _FAR = 30, 1.5
 """Among so many statistics, what was so many times worse before an edit is not tried again."""
 

@@ -20,7 +20,9 @@ from optcomp.theorems import bbg18, ks14
 SELDOM = Fraction(1, 10**6)
 """The probability where the budget is a ρ, which has no δ."""
 _FIRST = Fraction(1, 16)
+"""Of δ: where the slope of ε is looked at, and a good choice by itself."""
 _LEAST_GAP = 1e-12
+"""An ε that does not grow as δ shrinks would divide by 0."""
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ _NUMBERS: Schema = {
     "description": "A number; as text it is taken exactly as written, such as '0.1', '1e-6' or '1/3'.",
     "anyOf": [{"type": "number"}, {"type": "string", "pattern": _NUMBER}],
 }
+"""What `number` means in the schema."""
 
 
 def _data() -> Schema:

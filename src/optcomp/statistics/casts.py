@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 _TRYING = {"duckdb", "pyspark"}
 """Engines with a cast that gives null instead of an error; elsewhere only text of a known form is cast."""
 _NUMBER = r"^ *[+-]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][+-]?[0-9]{1,4})? *$"
+"""Text that is a number; engines without a cast that gives null see no other."""
 _INTEGER = "^ *[+-]?[0-9]{1,18} *$"
+"""Text that is an integer of 63 bits."""
 _NEAR = r"^-?[0-9]{1,200}(\.|$)"
+"""A decimal that floats can hold."""
 _TRUE, _FALSE = ["true", "t", "yes", "y", "on", "1", "1.0"], ["false", "f", "no", "n", "off", "0", "0.0"]
+"""Words for truth values, as engines and spreadsheets write them."""
 _EXACT = 2.0**53
+"""Up to here floats tell integers apart."""
 
 
 def number(column: ir.Value) -> Any:

@@ -15,7 +15,7 @@ from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import BINS, EDGES, Axis, Bins, Counts, binned, listed_edges
 from optcomp.statistics.domains import Integers, Numbers
 from optcomp.statistics.entries import Entries
-from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.joint_noise import UP, Noises
 from optcomp.statistics.part import Part
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, clamped
@@ -23,8 +23,6 @@ from optcomp.statistics.table import Declared
 
 _NARROWER = 2
 """How often a bound on an error is put into itself: after that it hardly moves."""
-_UP = 1 + 1e-12
-"""More than the rounding of a few floats."""
 _TYPICAL, _LEAST_TYPICAL = 20, 1e-3
 """Errors count as proportional to noise, from where it is this part of the rows in a cell, or at least so large."""
 
@@ -81,7 +79,7 @@ class CDF(Counts):
         for _ in range(1 + _NARROWER):
             off = noises.band(lows, highs) / rows
             lows, highs = ([min(max(f + side * off, 0.0), 1.0) for f in shares[:-1]] for side in (-1, 1))
-        return min(off * _UP, 1.0)
+        return min(off * UP, 1.0)
 
     def even(self, table: Declared) -> tuple[float, ...]:
         """The shares up to each edge of rows that are spread evenly over the bounds."""

@@ -38,8 +38,9 @@ DEFAULT_BINS = 10
 Edges = Sequence[Number]
 """As people give them."""
 EDGES = fragments.listed(fragments.ANY_NUMBER, "Ascending edges that cover the bounds.", 2, MOST_BINS)
+"""As JSON Schema says them."""
 BINS = fragments.whole("So many bins of equal width.", 1, MOST_BINS)
-"""Both as JSON Schema says them."""
+"""As JSON Schema says them."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from optcomp.statistics.bands import band_reach
 from optcomp.statistics.noise import AddedNoise
 
-_UP = 1 + 1e-12
+UP = 1 + 1e-12
 """More than the rounding of a few floats."""
 
 
@@ -52,7 +52,7 @@ def together(noise: AddedNoise, scales: Sequence[float], factors: Sequence[float
     pairs = list(zip(factors, scales, strict=True))
     if math.fsum(factor * (noise.smooth_reach(scale, sure, count) - 2) for factor, scale in pairs) < found:
         found = min(found, math.fsum(factor * noise.reach(scale, sure, count) for factor, scale in pairs))
-    return _UP * found
+    return UP * found
 
 
 def continuous_together(noise: AddedNoise, scales: Sequence[float], factors: Sequence[float], missed: float) -> float:

@@ -37,6 +37,7 @@ class Known:
 
 
 UNKNOWN = Known()
+"""Nobody says anything."""
 
 
 def known_from(facts: Mapping[str, object], domain: Numbers, place: str) -> Known:

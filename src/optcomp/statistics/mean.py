@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.domains import Numbers
-from optcomp.statistics.joint_noise import Noises, continuous_together
-from optcomp.statistics.moments import UP, Ends, RatioError, mean_off, most_from_middle, ratio, steps
+from optcomp.statistics.joint_noise import UP, Noises, continuous_together
+from optcomp.statistics.moments import Ends, RatioError, mean_off, most_from_middle, ratio, steps
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, clamped, first_row

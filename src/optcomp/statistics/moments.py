@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from optcomp.statistics.domains import Numbers
-from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.joint_noise import UP, Noises
 from optcomp.statistics.part import Part
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.table import Table
@@ -23,8 +23,6 @@ Ends = tuple[float, float]
 """Two numbers between which something lies."""
 NARROWER = 3
 """How often a bound on an error is put into itself: after that it hardly moves."""
-UP = 1 + 1e-12
-"""More than the rounding of a few floats."""
 
 
 def steps(table: Table, column: str, origin: Fraction, unit: Fraction, where: str | None) -> ir.Table:

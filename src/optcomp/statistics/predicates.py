@@ -25,6 +25,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+"""What may stand between a column and a constant."""
 _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,
@@ -33,6 +34,7 @@ _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
     ast.NotEq: ast.NotEq,
 }
+"""The same with both sides exchanged."""
 _MOST_LENGTH = 2000
 """Of a condition: some hundred comparisons."""
 _MOST_DEPTH = 50

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 _READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
 """The delimiters that a header may have."""
 _MOST_DIGITS = 300
+"""Integers of more digits are too large for floats, and as text too long for engines."""
 _OWN = "optcomp_people"
+"""The name of a table that we make."""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+"""With which files begin that are not UTF-8."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+"""Engines take names for the same that differ in case, of these letters only."""
 
 
 def is_relation(source: object) -> TypeGuard[ir.Table]:
@@ -65,7 +69,9 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
 
 
 _locks: WeakKeyDictionary[Any, threading.Lock] = WeakKeyDictionary()
+"""By connection, for as long as it lives."""
 _locking = threading.Lock()
+"""Held while a lock is looked up."""
 
 
 def connection_lock(backend: Any) -> threading.Lock:
@@ -106,7 +112,9 @@ _WHY = {
     "TOO MANY COLUMNS": "too many cells",
     "UNQUOTED VALUE": "something after a closing quotation mark",
 }
+"""What the engine calls it, and what people do."""
 _CUT = ("TOO MANY COLUMNS", "UNQUOTED VALUE")
+"""What is wrong with lines that are read in part."""
 
 
 def _rejects(backend: Any, rows: str) -> dict[str, int]:

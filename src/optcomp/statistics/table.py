@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 Neighbours = Literal["add-remove", "replace"]
+"""What two neighbouring tables differ in."""
 Key = Callable[["ir.Value"], "ir.Value"]
 """What is made of a column."""
 Shape = tuple[str, Key]
@@ -31,7 +32,9 @@ Shape = tuple[str, Key]
 Query = Any
 """A query ready to run: text for tables that we opened and for Spark, an expression for others."""
 _MOST_ROWS = 10**6
+"""Of one person: beyond, noise drowns everything."""
 _MOST_QUERIES = 1024
+"""Kept at a time; text of some kilobytes each."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.domains import Numbers, power_of_two
-from optcomp.statistics.joint_noise import Noises, continuous_together
+from optcomp.statistics.joint_noise import UP, Noises, continuous_together
 from optcomp.statistics.known import FACTS
-from optcomp.statistics.moments import NARROWER, UP, Ends, RatioError, mean_off, most_from_middle, ratio, steps
+from optcomp.statistics.moments import NARROWER, Ends, RatioError, mean_off, most_from_middle, ratio, steps
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, clamped, first_row

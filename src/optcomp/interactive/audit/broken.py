@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from optcomp.interactive.audit.auditable import Auditable, Side
 
 Floats = NDArray[np.float64]
+"""Arrays of numbers: these mechanisms are wrong on purpose, and quick."""
 
 LYU_SU_LI = "Lyu, Su, Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017"
+"""Where most of them were found to be wrong."""
 _PAIRS = 50
 """Pairs of queries put to the techniques that leak through many ⊤ and ⊥."""
 

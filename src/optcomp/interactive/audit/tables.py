@@ -16,15 +16,19 @@ from optcomp.statistics.audited import Neighbourhood
 from optcomp.statistics.table import Query
 
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
+"""All of them."""
 
 _Row = tuple[int, int, float | None, str, int | None]
+"""What is known of a person, in the order of the columns."""
 _COLUMNS = ("person", "age", "income", "region", "score")
+"""The names of the columns."""
 _DECLARED = {
     "age": Integers(0, 10),
     "income": Reals(0, 1000),
     "region": Categories(["north", "south"]),
     "score": Integers(0, 19),
 }
+"""What they may hold."""
 _PEOPLE: list[_Row] = [
     (1, 2, 100.0, "north", 4),
     (2, 5, 200.5, "north", 4),
@@ -32,8 +36,11 @@ _PEOPLE: list[_Row] = [
     (4, 5, None, "south", None),
     *((person, 6, 500.0, "north", None) for person in range(5, 22)),
 ]
+"""Whom all tables share; some have cells that are missing."""
 _HIGH: _Row = (99, 999, 1e9, "south", 999)
+"""In whom they differ: values far beyond the bounds, so that clamping is attacked too."""
 _LOW: _Row = (99, -999, -1e9, "north", -999)
+"""The same person at the other end."""
 
 
 class Remembered(Table):
@@ -51,6 +58,7 @@ class Remembered(Table):
 
 
 Tables = tuple[Remembered, Remembered]
+"""Two neighbours."""
 
 
 @cache

@@ -19,6 +19,7 @@ from optcomp.statistics.noise.scales import BITS, laplace_scale
 from optcomp.statistics.part import Part
 
 MT07 = "McSherry, Talwar, Mechanism design via differential privacy, 2007"
+"""Where it comes from."""
 
 
 class ExponentialChoice(PaidInEpsilon):

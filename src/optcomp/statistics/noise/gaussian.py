@@ -29,6 +29,7 @@ from optcomp.statistics.noise.scales import gaussian_sigma
 from optcomp.statistics.part import Part
 
 CKS20 = "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy, 2020"
+"""Where it comes from."""
 _SUMMED = 50.0
 """Up to this σ a tail is summed term by term: some hundred terms."""
 _MOST_SHIFT, _LEAST_SIGMA, _SMALL_SIGMA = 1000, 0.1, 12.0

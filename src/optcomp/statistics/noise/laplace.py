@@ -21,6 +21,7 @@ from optcomp.statistics.part import Part
 
 DMNS06 = "Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity in private data analysis, 2006"
 GRS09 = "Ghosh, Roughgarden, Sundararajan, Universally utility-maximizing privacy mechanisms, 2009"
+"""Where it comes from, and its form on whole numbers."""
 _APART, _TINY = 1.003, 1e-9
 """Scales in a sum are drawn apart by so much, and none is smaller than this beside the largest: weights stay small."""
 _PARTS = 16
