@@ -30,9 +30,13 @@ from optcomp.numerics.exact import Number
 from optcomp.theorems import wrrw23
 
 _FORMAT = "optcomp-odometer"
+"""What a stored odometer says that it is."""
 _PARAMETERS = ("delta", "delta_parts", "gamma")
+"""Its parameters, in the order of its document."""
 _COUNTED = ("epsilon", "rho", "delta")
+"""The amounts that it adds up."""
 _BITS = 96
+"""More than a float, to which estimates are rounded upwards."""
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -20,7 +20,9 @@ from optcomp.theorems import bbg18, ks14
 SELDOM = Fraction(1, 10**6)
 """The probability where the budget is a ρ, which has no δ."""
 _FIRST = Fraction(1, 16)
+"""Of δ: where the slope of ε is looked at, and a good choice by itself."""
 _LEAST_GAP = 1e-12
+"""An ε that does not grow as δ shrinks would divide by 0."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def risk_of(release: Release) -> Risk:
     """Of all that is spent, whether that fits the budget or not; for a sample, to the population."""
     delta = Fraction(release.inside.delta if isinstance(release.inside, ApproxDP) else SELDOM)
     probability = _outside(release, ApproxDP(0, delta)).delta
-    pure = not any(spending.gaussian for spending in release.spendings)
+    pure = all(spending.pure for spending in release.spendings)
     always = ks14.loss_at(_outside(release, _at(release, 0)), 0) if pure else math.inf
     seldom = [ks14.loss_at(_outside(release, each), probability) for each in _below(release, delta)]
     if always <= min(seldom, default=math.inf):

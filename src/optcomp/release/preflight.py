@@ -17,7 +17,6 @@ import ibis.expr.types as ir
 
 from optcomp.errors import InvalidInput
 from optcomp.planner.document import Document
-from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
 from optcomp.statistics import Categories, Domain, Integers
@@ -148,7 +147,7 @@ def _column(relation: ir.Table, name: str, domain: Domain) -> ColumnCounts:
 def _reckoned(document: Document, name: str) -> float | None:
     """What the plan says of the column, or all rows; None if no error without a condition depends on it."""
     statistics = [wish.statistic for wish in document.wishes if wish.statistic.where is None]
-    if not any(isinstance(each, NEEDS_ROWS) and each.column == name for each in statistics):
+    if not any(each.needs_rows and each.values_of == name for each in statistics):
         return None
     present = document.known[name].present
     return 1.0 if present is None else float(present)
@@ -245,10 +244,10 @@ def _conditions(document: Document, relation: ir.Table) -> list[ConditionCounts]
             continue
         cleaned = {column: table.columns[column].clean(relation[column]) for column in columns_of(where)}
         kept, values, reckoned = condition(where, cleaned), None, None
-        own, matters = wish.rows is not None, isinstance(wish.statistic, NEEDS_ROWS)
+        own, matters = wish.rows is not None, wish.statistic.needs_rows
         rows = _asked(relation, rows=kept.sum())["rows"]
-        if isinstance(wish.statistic, NEEDS_ROWS):
-            value = table.columns[wish.statistic.column].clean(relation[wish.statistic.column])
+        if matters and wish.statistic.values_of is not None:
+            value = table.columns[wish.statistic.values_of].clean(relation[wish.statistic.values_of])
             values, reckoned = _asked(relation, values=(kept & value.notnull()).sum())["values"], document.rows_of(wish)
         declared = wish.rows if own else document.rows
         found.append(ConditionCounts(wish.name, where, rows, declared, own, matters, values, reckoned))

@@ -52,7 +52,7 @@ class Released:
                 "name": line.wish.name,
                 "statistic": str(line.wish.statistic),
                 "mechanism": found.question.mechanism,
-                "rho" if line.spending.gaussian else "epsilon": str(line.spending.budget),
+                line.noise.currency.name: str(line.spending.budget),
                 **_told(found, self.plan.document.confidence),
                 "noise": noise_told(found.question, found.table),
                 "theorem": found.theorem,
@@ -186,7 +186,7 @@ def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:
 
 
 def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
-    if question.mechanism == "exponential":
+    if question.noise.chooses:
         return ["score"] * len(parts)
     return [str(part.cells[0]) if len(part.cells) == 1 else "each cell" for part in parts]
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.interactive.answers import Answer, answer, noised
-from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
 from optcomp.statistics import (
     CDF,
     Categories,
@@ -35,6 +34,7 @@ from optcomp.statistics import (
     Table,
     Variance,
 )
+from optcomp.statistics.noise import chosen, with_gaussian, with_laplace
 from tests.unit.statistics.people import Changing
 
 ROWS = [(i % 7 - 1, (i * 37 % 100) / 8, "abz"[i % 3]) for i in range(60)]

@@ -21,10 +21,13 @@ from optcomp.numerics.balls import ball, float_down, float_up, precision
 from optcomp.numerics.exact import Exact, whole
 
 MOST_TRIALS = 10**9
+"""Runs beyond take days, even of the quickest mechanism."""
 _BITS = 192
+"""Twice what Newton's method and the tail sums below need."""
 _CLOSE = 80  # bits of u at which Newton's method has arrived
 _NEGLIGIBLE = 100  # bits of a tail sum below which terms are left out
 _MOST_STEPS = 200
+"""Far more than Newton's method takes; what is proved does not depend on where it ends."""
 
 
 def probability_down(hits: int, trials: int, error: Exact) -> float:

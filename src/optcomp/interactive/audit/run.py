@@ -30,9 +30,13 @@ from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.numerics.progress import Listener, listening, report
 
 CONFIDENCE = 0.95
+"""What audits promise unless told otherwise."""
 LEAST_TRIALS = 100
+"""Fewer leave too little to choose an event from."""
 _AT_ONCE = 10_000
+"""Runs between two reports of progress."""
 _BITS = 128
+"""More than twice a float: the bound is rounded once, downwards."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

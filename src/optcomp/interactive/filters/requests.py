@@ -27,6 +27,7 @@ Request = Item
 """What `compose` takes as one mechanism."""
 
 _BITS = 96
+"""More than a float, to which results are rounded upwards."""
 
 
 def pair(request: object) -> tuple[Fraction, Fraction] | None:
