@@ -25,7 +25,7 @@ from optcomp.interactive.filters.admission import Remaining
 from optcomp.interactive.filters.cost import Cost, kept, short_down, short_up
 from optcomp.interactive.filters.documents import count, header, loaded, mapping, rational
 from optcomp.interactive.filters.requests import Request, concentrated, in_words, pair, read_request
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Number
 from optcomp.theorems import wrrw23
 
@@ -35,8 +35,6 @@ _PARAMETERS = ("delta", "delta_parts", "gamma")
 """Its parameters, in the order of its document."""
 _COUNTED = ("epsilon", "rho", "delta")
 """The amounts that it adds up."""
-_BITS = 96
-"""More than a float, to which estimates are rounded upwards."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -99,7 +97,7 @@ class Odometer(Written):
         tail = wrrw23.odometer_epsilon(self.spent.rho or Fraction(0), self.gamma, self.delta - self.delta_parts)
         if self.spent.epsilon is None:
             return tail
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             return min(tail, float_up(ball(self.spent.epsilon)))
 
     def document(self) -> dict[str, object]:

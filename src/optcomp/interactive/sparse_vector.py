@@ -35,7 +35,7 @@ from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.noise import (
@@ -52,8 +52,6 @@ from optcomp.statistics.table import Table
 
 _MOST = 10**6
 """Positive answers of one mechanism; its noise would drown everything long before."""
-_BITS = 96
-"""More than a float, to which divergences are rounded upwards."""
 
 
 def comparable(value: Number, argument: str, times: int = 1) -> Exact:
@@ -192,7 +190,7 @@ class GaussianSparseVector(Written):
 
     def divergence(self, alpha: float) -> float:
         """D_α, rounded up."""
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             a, change = arb(alpha), self.sensitivity
             moved = change if self.monotone else 2 * change
             log_b = a * (a - 1) * moved**2 / (2 * ball(self.sigma_questions) ** 2)

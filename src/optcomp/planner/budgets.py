@@ -22,7 +22,7 @@ import numpy as np
 from optcomp.composition import compose
 from optcomp.errors import InvalidInput, PrecisionNotReached, Written
 from optcomp.guarantees import PureDP
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour.gradient import MOST_DENSE, Terms, optimum
 from optcomp.numerics.exact import Exact
@@ -33,8 +33,6 @@ from optcomp.theorems import Bound
 
 RTOL = 1e-7
 """The relative width of a certified total: below what a plan promises, and ten times quicker than the default."""
-_BITS = 96
-"""Sums of ρ are rounded up once, to a float."""
 _MOST_OWN = 40
 """Up to so many different losses of discrete noise are composed one by one: a millisecond or two for each."""
 _MANY = 24
@@ -190,10 +188,14 @@ class PairBudget(Budget):
         """Whether ε simply adds up."""
         return self.method == "basic" or not self.delta
 
-    def bound(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> Bound:
-        """The certified total; its upper side is no larger than `total`, so that what fits by one fits by both."""
+    def bound(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = (), total: float | None = None) -> Bound:
+        """The certified total; its upper side is no larger than `total`, so that what fits by one fits by both.
+
+        Who knows the `total` of the same spendings already may tell it.
+        """
         found = self._composed(self.counted(spendings, extra))
-        return replace(found, upper=min(found.upper, self.total(spendings, extra)))
+        known = self.total(spendings, extra) if total is None else total
+        return replace(found, upper=min(found.upper, known))
 
     def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
         """The upper side of the optimal ε; every ε_i rounded up to a float, which is quicker to compose."""
@@ -259,7 +261,7 @@ class RhoBudget(Budget):
         """Σρ_i, rounded up."""
         own = sum((Fraction(value.epsilon) ** 2 / 2 for value in extra), Fraction(0))
         whole = sum((each.model.noise.rho(each.model.parts, each.budget) for each in spendings), own)
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             return float_up(ball(whole))
 
     def near(self, load: Load, amounts: Floats, blur: float, *, second: bool = False) -> Near:

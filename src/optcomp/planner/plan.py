@@ -61,20 +61,23 @@ class Plan:
     reserve: PureDP | None
     choosing: Choosing = field(repr=False, compare=False)
     """How it was found: a start for the next one."""
+    recorded: Bound | None = field(default=None, repr=False, compare=False)
+    """The total as it was proved before, where the engine need not be asked again."""
 
     @cached_property
     def bound(self) -> Bound | None:
         """The certified total, if the budget is (ε, δ)."""
-        if not isinstance(self.inside, ApproxDP):
-            return None
+        if self.recorded is not None or not isinstance(self.inside, ApproxDP):
+            return self.recorded
         extra = () if self.reserve is None else (self.reserve,)
         budget = PairBudget(self.inside.epsilon, self.inside.delta)
-        return budget.bound([line.spending for line in self.lines], extra)
+        return budget.bound([line.spending for line in self.lines], extra, self.total)
 
     @cached_property
     def risk(self) -> Risk:
         """How sure a reader may become about one person, and with what probability."""
-        return risk_of(Release(self.document, self.inside, [line.spending for line in self.lines], self.reserve))
+        spendings = [line.spending for line in self.lines]
+        return risk_of(Release(self.document, self.inside, spendings, self.reserve, self.total))
 
     @property
     def fits(self) -> bool:

@@ -45,6 +45,8 @@ class Release:
     inside: ApproxDP | ZCDP
     spendings: Sequence[Spending]
     reserve: PureDP | None
+    total: float
+    """Of all that is spent: ε at the δ inside, or ρ."""
 
 
 def risk_of(release: Release) -> Risk:
@@ -69,6 +71,9 @@ def _below(release: Release, delta: Fraction) -> list[ApproxDP]:
 
 
 def _at(release: Release, delta: Exact) -> ApproxDP:
+    """What is spent, as an ε at this δ."""
+    if isinstance(release.inside, ApproxDP) and delta == release.inside.delta:
+        return ApproxDP(Fraction(release.total), delta)
     extra = () if release.reserve is None else (release.reserve,)
     return ApproxDP(Fraction(PairBudget(0, delta).total(release.spendings, extra)), delta)
 

@@ -26,9 +26,19 @@ from optcomp.theorems import Bound
 from optcomp.theorems.fz21 import epsilon_at
 
 _POINTS = 24
-_MUCH, _TIMES_SMALLER, _HALF, _NEARLY = 10, 10, 0.5, 0.999
+"""Of the curve of growth: enough to see its shape, and each is a composition."""
+_MUCH = 10
+"""Beyond this ε a guarantee says next to nothing."""
+_TIMES_SMALLER = 10
+"""How many times smaller than one over the number of people δ should be at the least."""
+_HALF = 0.5
+"""A relative error from which a number is of little use."""
+_NEARLY = 0.999
+"""A total below this share of the budget leaves something worth a sentence."""
 _MOST_NAMES = 5
+"""Names that a sentence lists before it counts."""
 _LEAST_PLAIN, _MOST_PLAIN = -4, 15
+"""Powers of ten between which numbers are written without an exponent."""
 Pair = tuple[str, str]
 
 
@@ -282,7 +292,7 @@ def growth(plan: Plan) -> list[dict[str, float | None]]:
     return [
         {
             "count": place,
-            "total": budget.total(spendings[:place]),
+            "total": plan.total if place == count and plan.reserve is None else budget.total(spendings[:place]),
             "sum": None if sums is None else sums[place - 1],
             "rho": _rho_sum(plan, spendings[:place]),
         }

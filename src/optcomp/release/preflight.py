@@ -31,7 +31,9 @@ BOUNDS = (
     "Choosing them by looking at the data is not covered by the guarantee, and a release shows its plan",
 )
 _EXAMPLES = 3
+"""Cells that are shown of those that cannot be read: enough to recognise what is wrong."""
 _CHUNK = 2**20
+"""Bytes read at a time."""
 
 
 @dataclass(frozen=True)

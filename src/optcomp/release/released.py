@@ -118,14 +118,23 @@ def prepare(plan: Plan, table: Table) -> Prepared:
         line.question.scales(table)
     spendings = _spendings(plan, table)
     if isinstance(plan.inside, ApproxDP):
-        extra = () if plan.reserve is None else (plan.reserve,)
-        bound = PairBudget(plan.inside.epsilon, plan.inside.delta).bound(spendings, extra)
+        bound = _proved(plan, plan.inside, spendings)
         _affordable(bound.upper, plan.inside.epsilon, "ε")
         _check_sample(plan, table)
         return Prepared(plan, table, bound, ApproxDP(Fraction(bound.upper), plan.inside.delta))
     total = RhoBudget(plan.inside.rho).total(spendings)
     _affordable(total, plan.inside.rho, "ρ")
     return Prepared(plan, table, None, ZCDP(total))
+
+
+def _proved(plan: Plan, inside: ApproxDP, spendings: Sequence[Spending]) -> Bound:
+    """The total for this table: that of the plan, if the same guarantees are spent."""
+    extra = () if plan.reserve is None else (plan.reserve,)
+    budget = PairBudget(inside.epsilon, inside.delta)
+    planned = budget.counted([line.spending for line in plan.lines], extra)
+    if plan.bound is not None and planned == budget.counted(spendings, extra):
+        return plan.bound
+    return budget.bound(spendings, extra)
 
 
 def _quota(plan: Plan) -> Filter:

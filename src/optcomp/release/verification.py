@@ -44,6 +44,7 @@ from optcomp.theorems.bound import Bound
 from optcomp.theorems.certificates import MOST_INLINE
 
 VERSION = 1
+"""Of the format of releases."""
 Tell = Callable[[str, float], None]
 Status = Literal["proved", "false", "undecided", "mismatch", "malformed", "unfinished"]
 By = Literal["checker", "engine", "sum"]
@@ -58,8 +59,10 @@ _CERTIFICATE = {
 _NEARLY = {"error", "relative", "naive_error", "rho_error", "share", "gain", "gain_over_rho", "posterior"}
 """Floats that other machines may round in another way."""
 _NEAR = 1e-6
+"""By how much they may differ, relatively."""
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
 _SHOWN = 60
+"""Characters of a wrong value that a line has room for."""
 _MISSING = object()
 
 
@@ -432,8 +435,7 @@ def _check_facts(about: _Release, choosing: Choosing, spendings: Sequence[Spendi
     told, document = about.view["facts"], choosing.document
     total = _plan_total(about, choosing, spendings, bound)
     lines = tuple(_line(document, *pair) for pair in zip(document.wishes, spendings, strict=True))
-    plan = Plan(document, lines, choosing.inside, total, choosing.reserve, choosing)
-    vars(plan)["bound"] = bound  # the one on record, where the plan would ask the engine
+    plan = Plan(document, lines, choosing.inside, total, choosing.reserve, choosing, bound)
     try:
         wanted = facts(plan)
     except InvalidInput as error:

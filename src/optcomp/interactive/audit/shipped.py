@@ -17,7 +17,7 @@ from optcomp.interactive.audit.answered import answered_statistics
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.conversed import CONVERSED
 from optcomp.interactive.audit.sessions import SESSIONS
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import SUM_BITS, float_up, precision
 
 _COIN_FLIPS = 0.5
 """The share of bits that OpenDP replaces by fair coins: a bit is kept with probability 3/4."""
@@ -30,7 +30,7 @@ def randomized_response() -> Auditable:
         told = _coins()(bytes([0xFF * side]) * (trials // 8 + 1))
         return [byte >> place & 1 for byte in told for place in range(8)][:trials]
 
-    with precision(128):
+    with precision(SUM_BITS):
         eps = float_up(arb(3).log())
     return Auditable(
         name="randomized-response",

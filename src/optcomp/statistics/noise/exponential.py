@@ -10,12 +10,12 @@ from fractions import Fraction
 from typing import Any
 
 from optcomp.guarantees import Exponential
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Number
 from optcomp.statistics.noise.currency import Allowance, AnswerCost
 from optcomp.statistics.noise.drawing import drawn
 from optcomp.statistics.noise.kind import PaidInEpsilon, Results
-from optcomp.statistics.noise.scales import BITS, laplace_scale
+from optcomp.statistics.noise.scales import laplace_scale
 from optcomp.statistics.part import Part
 
 MT07 = "McSherry, Talwar, Mechanism design via differential privacy, 2007"
@@ -66,7 +66,7 @@ def _epsilon(allowance: Allowance, share: Fraction) -> Fraction:
     """Its share of ε; or the ε whose ε²/8 is its share of ρ (CR21)."""
     if allowance.epsilon is not None:
         return Fraction(allowance.epsilon) * share
-    with precision(BITS):
+    with precision(SUM_BITS):
         return 1 / Fraction(float_up(1 / (8 * ball(allowance.whole_rho * share)).sqrt()))
 
 

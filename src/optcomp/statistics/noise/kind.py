@@ -18,7 +18,7 @@ from flint import arb
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian, PureDP
-from optcomp.numerics.balls import ball, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact, Number
 from optcomp.statistics.noise.currency import EPSILON, RHO, Allowance, AnswerCost, Currency
@@ -31,8 +31,6 @@ Results = tuple[tuple[IntegerVector, ...], tuple[IntegerVector, ...]]
 """The exact integers of all parts, on each of two neighbouring tables."""
 LEAST_RHO = Fraction(1, 10**12)
 """The least ρ that a guarantee may have."""
-_BITS = 96
-"""Tails are needed to a few digits; scales go up to 10^15."""
 
 
 class Worth(NamedTuple):
@@ -284,7 +282,7 @@ def added(noise: Noise) -> AddedNoise:
 
 @lru_cache(maxsize=4096)
 def _reach(noise: AddedNoise, scale: float, confidence: float, values: int) -> int:
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         missed = -((ball(confidence).log() / values).expm1())  # for each value by itself
         guess = max(round(noise.smooth_reach(scale, confidence, values)), 0)
         return _least(lambda t: bool(noise.tail(scale, t) <= missed), guess)

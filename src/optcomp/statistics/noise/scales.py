@@ -5,23 +5,21 @@ from __future__ import annotations
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_up, precision
 
 LEAST_SCALE, MOST_SCALE = 1e-3, 1e15
 """What can be sampled: in units of the part."""
-BITS = 128
-"""Far more than a float holds: rounding costs at most one unit in its last place."""
 
 
 def laplace_scale(l1: int, epsilon: Fraction, asked: str = "epsilon") -> float:
     """The least float at or above Δ/ε."""
-    with precision(BITS):
+    with precision(SUM_BITS):
         return _sampled(float_up(ball(l1 / epsilon)), asked)
 
 
 def gaussian_sigma(l2_squared: int, rho: Fraction, asked: str = "rho") -> float:
     """The least float at or above √(Δ²/2ρ)."""
-    with precision(BITS):
+    with precision(SUM_BITS):
         return _sampled(float_up((ball(l2_squared / (2 * rho))).sqrt()), asked)
 
 
