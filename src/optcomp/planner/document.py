@@ -95,7 +95,6 @@ class Document(Written):
 
     table: Declared
     rows: int | None
-    rows_public: bool
     population: int | None
     budget: ApproxDP | ZCDP
     confidence: float
@@ -171,7 +170,7 @@ def read(document: object) -> Document:
     )
     assert isinstance(document, Mapping)
     aim, source = cast(Objective, objective), copy.deepcopy(document)
-    return Document(table, rows, public, population, budget, confidence, reserve, aim, found, known, source)
+    return Document(table, rows, population, budget, confidence, reserve, aim, found, known, source)
 
 
 def _check_sample(rows: int | None, population: int, public: bool, table: Declared) -> None:

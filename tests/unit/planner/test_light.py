@@ -38,6 +38,8 @@ def loaded(module: str, run: str = "") -> list[str]:
 def test_the_planner_loads_nothing_heavy() -> None:
     assert loaded("optcomp.planner") == []
     assert loaded("optcomp.statistics") == []
+    assert loaded("optcomp.interactive") == []
+    assert loaded("optcomp.interactive.audit") == []
 
 
 def test_working_a_plan_out_loads_nothing_heavy() -> None:

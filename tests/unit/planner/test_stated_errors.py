@@ -34,7 +34,7 @@ from optcomp.statistics import (
     Table,
     Variance,
 )
-from optcomp.statistics.noise import chosen, noise_named, with_gaussian, with_laplace
+from optcomp.statistics.noise import noise_named
 from tests.oracles.released import Law, binomial_tail
 from tests.unit.statistics.people import Changing
 
@@ -110,11 +110,10 @@ def releases(question: Question, about: Table, times: int) -> Iterator[Any]:
     statistic, scales = question.statistic, question.scales(about)
     exact, drawn = measured(statistic, about), []
     for values, part, scale in zip(exact, statistic.parts(about), scales, strict=True):
-        if question.mechanism == "exponential":
-            found, width = [chosen(values, scale) for _ in range(times)], 1
+        if question.noise.chooses:
+            found, width = [question.noise.draw(values, scale)[0] for _ in range(times)], 1
         else:
-            add = with_laplace if question.mechanism == "laplace" else with_gaussian
-            found, width = add(values * times, scale), len(values)
+            found, width = question.noise.draw(values * times, scale), len(values)
         amounts = [value * part.unit for value in found]
         drawn.append([amounts[i * width : (i + 1) * width] for i in range(times)])
     return (statistic.value(about, amounts) for amounts in zip(*drawn, strict=True))

@@ -7,10 +7,9 @@ them than allowed: nothing less would do for an attack, and clamping and boundin
 from __future__ import annotations
 
 from functools import cache
-from typing import get_args
+from typing import Any, get_args
 
-import pyarrow as pa
-
+from optcomp.extras import needed
 from optcomp.statistics import Categories, Integers, Reals, Table
 from optcomp.statistics.audited import Neighbourhood
 from optcomp.statistics.table import Query
@@ -75,6 +74,7 @@ def neighbouring(how: Neighbourhood) -> Tables:
 
 
 def _table(rows: list[_Row], **bounds: object) -> Remembered:
+    arrow: Any = needed("pyarrow", "data")
     columns = zip(*_PEOPLE, *rows, strict=True)
-    source = pa.table({name: list(values) for name, values in zip(_COLUMNS, columns, strict=True)})
+    source = arrow.table({name: list(values) for name, values in zip(_COLUMNS, columns, strict=True)})
     return Remembered(source, _DECLARED, name="people", **bounds)  # type: ignore[arg-type]

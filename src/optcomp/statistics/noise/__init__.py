@@ -32,7 +32,6 @@ __all__ = [
     "Results",
     "Worth",
     "added",
-    "chosen",
     "gaussian_sigma",
     "known_noises",
     "laplace_scale",
@@ -52,8 +51,3 @@ def with_laplace(values: Sequence[int], scale: float) -> list[int]:
 def with_gaussian(values: Sequence[int], sigma: float) -> list[int]:
     """Each value plus its own discrete Gaussian noise: P(noise = x) proportional to e^{-x²/2σ²}."""
     return GAUSSIAN.draw(values, sigma)
-
-
-def chosen(scores: Sequence[int], scale: float) -> int:
-    """An index i with probability proportional to e^{score_i/scale}: the exponential mechanism."""
-    return EXPONENTIAL.draw(scores, scale)[0]
