@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import optcomp as oc
-from optcomp.planner.schema import schema
+from optcomp.planner.plan_schema import schema
 from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent

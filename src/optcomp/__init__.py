@@ -6,7 +6,10 @@
 `import optcomp` alone imports nothing else: a name fetches its room when it is first used.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
+
+from optcomp.late import late
 
 if TYPE_CHECKING:
     from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
@@ -141,18 +144,11 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and knows what is no name of ours
+    _fetch = late("optcomp", _ROOM_OF)
 
     def __getattr__(name: str) -> object:
         """A public name or a room, imported when it is asked for."""
-        from importlib import import_module
-
-        if name in _ROOMS:
-            return import_module(f"optcomp.{name}")
-        if name not in _ROOM_OF:
-            raise AttributeError(f"module 'optcomp' has no attribute {name!r}", name=name)
-        value = getattr(import_module(f"optcomp.{_ROOM_OF[name]}"), name)
-        globals()[name] = value
-        return value
+        return import_module(f"optcomp.{name}") if name in _ROOMS else _fetch(name)
 
     def __dir__() -> list[str]:
         """Public names and rooms, imported or not."""

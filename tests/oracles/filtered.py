@@ -16,7 +16,7 @@ from optcomp import ApproxDP, PureDP
 from optcomp.interactive.filters import Admitted, Cost, Filter
 from optcomp.interactive.odometers import Odometer
 from optcomp.numerics.balls import ball, float_up, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from tests.oracles.rational import log_between
 
 ONE, ZERO = Fraction(1), Fraction(0)

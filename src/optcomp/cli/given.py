@@ -11,7 +11,7 @@ from optcomp.cli.reading.format_names import Format
 from optcomp.cli.reading.items import entry_of
 from optcomp.cli.reading.numbers import plain, real_number, whole_number
 from optcomp.cli.sought_total import SoughtTotal
-from optcomp.composition.entry import MOST_BITS
+from optcomp.composition import MOST_BITS
 
 
 @dataclass(frozen=True)

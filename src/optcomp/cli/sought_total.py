@@ -10,7 +10,7 @@ from optcomp.cli.failures import Complaint
 from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.reading.numbers import plain
 from optcomp.cli.writing.wording import explained, with_given
-from optcomp.theorems.register import Parameters
+from optcomp.theorems import Parameters
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from optcomp.composition.entry import compose
 from optcomp.composition.reading import Items
 from optcomp.errors import InvalidGuarantee, InvalidInput, NotAffordable
-from optcomp.guarantees.approximate import checked_delta, checked_epsilon
-from optcomp.numerics.exact import Number, exact
-from optcomp.theorems.bound import Bound
+from optcomp.guarantees import checked_delta, checked_epsilon
+from optcomp.numerics import Number, exact
+from optcomp.theorems import Bound
 
 _LEAST, _MOST = 1e-9, 1e15
 """Where numbers are looked for if no ends are given: beyond lies no noise, ε, rate or count that anybody asks for."""

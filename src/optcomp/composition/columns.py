@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from optcomp.guarantees.approximate import LEAST_EPSILON, MOST_EPSILON, ApproxDP, PureDP
-from optcomp.numerics.blocked import Floats, Ints
+from optcomp.guarantees import LEAST_EPSILON, MOST_EPSILON, ApproxDP, PureDP
+from optcomp.numerics import Floats, Ints
 
 _FLOATS = {float, np.float64}
 _epsilon, _delta = attrgetter("epsilon"), attrgetter("delta")

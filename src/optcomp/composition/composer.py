@@ -21,18 +21,23 @@ from optcomp.composition.pairs import optimum
 from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
-from optcomp.instances.leaks import log_kept
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import DEEP_BITS, ball, float_down, precision, told_down, told_up
-from optcomp.numerics.contour.anchor import Anchor
-from optcomp.numerics.contour.bracket import excess, root
-from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.contour.shift import shifted
-from optcomp.numerics.exact import Exact, Number, decimal_down, decimal_up, plain, whole
-from optcomp.theorems import opt
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.register import Parameters
-from optcomp.theorems.target import Target
+from optcomp.instances import Parts, log_kept
+from optcomp.numerics import (
+    DEEP_BITS,
+    Exact,
+    Number,
+    ball,
+    decimal_down,
+    decimal_up,
+    float_down,
+    plain,
+    precision,
+    told_down,
+    told_up,
+    whole,
+)
+from optcomp.numerics.contour import Anchor, Coins, excess, root, shifted
+from optcomp.theorems import Bound, Parameters, Target, opt
 
 Pair = tuple[Exact, Exact]
 

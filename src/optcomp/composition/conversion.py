@@ -8,9 +8,9 @@ from typing import Any
 
 from optcomp.composition.entry import compose
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.approximate import ApproxDP
-from optcomp.numerics.exact import Number
-from optcomp.theorems.conversions import STEPS, Conversion
+from optcomp.guarantees import ApproxDP
+from optcomp.numerics import Number
+from optcomp.theorems import STEPS, Conversion
 
 
 def convert(guarantee: object, to: type, *, delta: Number | None = None) -> Any:

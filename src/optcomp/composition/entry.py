@@ -15,12 +15,10 @@ from optcomp.composition.named import Named, Options
 from optcomp.composition.reading import Items, read_any
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
-from optcomp.guarantees.approximate import checked_delta, checked_epsilon
-from optcomp.instances.mixture import Mixture
-from optcomp.numerics.exact import Number, exact, whole
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.register import Parameters
-from optcomp.theorems.target import Target
+from optcomp.guarantees import checked_delta, checked_epsilon
+from optcomp.instances import Mixture
+from optcomp.numerics import Number, exact, whole
+from optcomp.theorems import Bound, Parameters, Target
 
 METHODS = tuple(named.BY_NAME)
 MOST_BITS = 100_000

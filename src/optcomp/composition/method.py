@@ -10,12 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.contour.anchor import Anchor
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.opt import Effort
-from optcomp.theorems.target import Target
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics.contour import Anchor
+from optcomp.theorems import Bound, Effort, Target
 
 Instance = Parts | Mixture
 _Instance = TypeVar("_Instance", Parts, Mixture, contravariant=True)

@@ -15,14 +15,9 @@ from dataclasses import replace
 from optcomp.composition import pairs
 from optcomp.composition.method import Found, Method, in_turn
 from optcomp.composition.widths import BY_RENYI, is_narrow
-from optcomp.guarantees.known_loss import KnownLoss
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.theorems import cks20, drs22, mv18_1_5, zdw22
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.curves import ClosedForms
-from optcomp.theorems.opt import Effort
-from optcomp.theorems.target import Target
+from optcomp.guarantees import KnownLoss
+from optcomp.instances import Mixture, Parts
+from optcomp.theorems import Bound, ClosedForms, Effort, Target, cks20, drs22, mv18_1_5, zdw22
 
 _SHARES = (0.5, 0.1, 0.01)
 """Of δ, for a block of Rényi bounds: the best share is not known, and each proves a bound."""

@@ -13,14 +13,24 @@ from dataclasses import dataclass, replace
 from optcomp.composition import mixtures, pairs
 from optcomp.composition.method import Instance
 from optcomp.errors import HypothesisNotMet
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact, Number
-from optcomp.theorems import cks20, dkmmn06, drv10, kov15_3_5, mv18_1_5, mv18_1_7, opt, smith25_1_1, zdw22
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.opt import Effort
-from optcomp.theorems.register import Parameters, theorem
-from optcomp.theorems.target import Target
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics import Exact, Number
+from optcomp.theorems import (
+    Bound,
+    Effort,
+    Parameters,
+    Target,
+    cks20,
+    dkmmn06,
+    drv10,
+    kov15_3_5,
+    mv18_1_5,
+    mv18_1_7,
+    opt,
+    smith25_1_1,
+    theorem,
+    zdw22,
+)
 
 _LOWER_SIDE = "lower side:"
 _MIXED_WORK = 5e8

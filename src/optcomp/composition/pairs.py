@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 
 from optcomp.composition.method import Found, Method, found, in_turn
 from optcomp.composition.widths import is_narrow
-from optcomp.instances.parts import Parts
-from optcomp.theorems import mv18_1_5, mv18_1_7, opt
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.opt import Effort
-from optcomp.theorems.target import Target
+from optcomp.instances import Parts
+from optcomp.theorems import Bound, Effort, Target, mv18_1_5, mv18_1_7, opt
 
 _FEW_ATOMS = 300_000
 """Listed in about a tenth of a second, as fast as the engine and nearer to the truth."""

@@ -10,13 +10,18 @@ import numpy.typing as npt
 
 from optcomp.composition.columns import all_within_reason, plain_columns, plain_counts, within_reason
 from optcomp.errors import InvalidGuarantee, InvalidInput, shown
-from optcomp.guarantees.approximate import ApproxDP, Guarantee, PureDP, checked_delta, mechanism_epsilon
-from optcomp.guarantees.choices import RandomizedResponse
-from optcomp.guarantees.known_loss import KnownLoss
-from optcomp.guarantees.notions import RenyiBounded
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact, Number, whole
+from optcomp.guarantees import (
+    ApproxDP,
+    Guarantee,
+    KnownLoss,
+    PureDP,
+    RandomizedResponse,
+    RenyiBounded,
+    checked_delta,
+    mechanism_epsilon,
+)
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics import Exact, Number, whole
 
 MOST_COPIES = 10**15
 """More copies of one mechanism than this are taken for a mistake."""

@@ -12,9 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from optcomp.theorems import cks20, opt
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.target import Quantity
+from optcomp.theorems import Bound, Quantity, cks20, opt
 
 DEFAULT_WIDTH: Mapping[Quantity, float] = MappingProxyType({"epsilon": opt.RTOL, "delta": opt.RTOL})
 """Relative; `rtol` demands another one."""

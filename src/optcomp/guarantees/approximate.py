@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from optcomp.errors import InvalidGuarantee, Written
-from optcomp.numerics.exact import Exact, Number, exact
+from optcomp.numerics import Exact, Number, exact
 
 
 @runtime_checkable

@@ -12,10 +12,8 @@ from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
 from optcomp.guarantees.known_loss import KnownLoss, kept
 from optcomp.guarantees.loss import PrivacyLoss
 from optcomp.guarantees.notions import RenyiBounded
-from optcomp.numerics.balls import ball
-from optcomp.numerics.exact import Exact, Number, whole
-from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
-from optcomp.numerics.laws.law import Law
+from optcomp.numerics import Exact, Number, ball, whole
+from optcomp.numerics.laws import AtomicLaw, Atoms, Law
 
 _MOST_ANSWERS = 10**9  # more answers than there is anything to choose among
 

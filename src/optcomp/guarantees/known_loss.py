@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.loss import PrivacyLoss
-from optcomp.numerics.exact import Exact, exact
-from optcomp.numerics.laws.law import Law
+from optcomp.numerics import Exact, exact
+from optcomp.numerics.laws import Law
 
 
 class KnownLoss(Written, ABC):

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from flint import arb
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, precision
-from optcomp.numerics.exact import Exact, exact
-from optcomp.numerics.laws.law import Law
+from optcomp.numerics import SUM_BITS, Exact, ball, exact, float_down, float_up, precision
+from optcomp.numerics.laws import Law
 
 _ROUNDS = 90  # thirds of an interval of 20000, to 1e-12: and every t proves a bound
 _STEEPEST = 1e4  # t of the steepest slope e^t that is looked at: beyond, a curve is a corner

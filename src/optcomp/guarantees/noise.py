@@ -9,13 +9,17 @@ from flint import arb
 
 from optcomp.errors import InvalidGuarantee
 from optcomp.guarantees.known_loss import KnownLoss, kept, positive, within_reason
-from optcomp.numerics.balls import ball
-from optcomp.numerics.exact import Exact, Number, whole
-from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
-from optcomp.numerics.laws.discrete_gaussian import LEAST_SIGMA, MOST_SIGMA, DiscreteGaussianLaw
-from optcomp.numerics.laws.gaussian import NormalLaw
-from optcomp.numerics.laws.laplace import LaplaceLaw
-from optcomp.numerics.laws.law import Law
+from optcomp.numerics import Exact, Number, ball, whole
+from optcomp.numerics.laws import (
+    LEAST_SIGMA,
+    MOST_SIGMA,
+    AtomicLaw,
+    Atoms,
+    DiscreteGaussianLaw,
+    LaplaceLaw,
+    Law,
+    NormalLaw,
+)
 
 _MOST_SHIFT = 1000  # a law of so many atoms is listed one by one
 

@@ -17,9 +17,8 @@ from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.approximate import checked_delta, checked_epsilon
 from optcomp.guarantees.known_loss import KnownLoss, kept, positive, within_reason
 from optcomp.guarantees.noise import normal
-from optcomp.numerics.balls import ball
-from optcomp.numerics.exact import Exact, Number, exact
-from optcomp.numerics.laws.law import Law
+from optcomp.numerics import Exact, Number, ball, exact
+from optcomp.numerics.laws import Law
 
 
 class RenyiBounded(Written, ABC):

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from optcomp.errors import InvalidGuarantee
 from optcomp.guarantees.known_loss import KnownLoss, kept
 from optcomp.guarantees.noise import Gaussian, Laplace
-from optcomp.numerics.exact import Exact, Number, exact
-from optcomp.numerics.laws.law import Law
-from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
-from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics import Exact, Number, exact
+from optcomp.numerics.laws import Law, MixedLaplaceLaw, MixedNormalLaw
 
 _LEAST_RATE = 1e-7  # below, one person in ten million, the rate is a mistake
 

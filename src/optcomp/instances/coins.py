@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from optcomp.instances.parts import Parts
-from optcomp.numerics.contour.coins import Coins
+from optcomp.numerics.contour import Coins
 
 
 def coins_of(parts: Parts, direction: int) -> Coins:

@@ -15,9 +15,7 @@ import numpy as np
 from flint import arb
 
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball, precision
-from optcomp.numerics.exact import Exact
-from optcomp.numerics.sums import ball_sum, in_floats
+from optcomp.numerics import Exact, ball, ball_sum, in_floats, precision
 
 _EXACT_BITS = 50_000  # denominators up to this size are multiplied out, in a millisecond
 _MOST_BITS = 1 << 14  # here doubling ends: what is undecided then is a tie

@@ -10,16 +10,12 @@ from typing import Any, cast
 
 from flint import arb, ctx
 
-from optcomp.guarantees.known_loss import LEAST_RATIO, MOST_RATIO, KnownLoss
-from optcomp.guarantees.noise import Gaussian
-from optcomp.guarantees.notions import GaussianDP, RenyiBounded
+from optcomp.guarantees import LEAST_RATIO, MOST_RATIO, Gaussian, GaussianDP, KnownLoss, RenyiBounded
 from optcomp.instances.coins import coins_of
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import ball
-from optcomp.numerics.contour.coin_law import CoinLaw
-from optcomp.numerics.exact import Exact, ratio
-from optcomp.numerics.laws.gaussian import NormalLaw
-from optcomp.numerics.laws.law import Summand
+from optcomp.numerics import Exact, ball, ratio
+from optcomp.numerics.contour import CoinLaw
+from optcomp.numerics.laws import NormalLaw, Summand
 
 Laws = list[tuple[Summand, int]]
 

@@ -8,10 +8,18 @@ import numpy as np
 from flint import arb
 
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import SUM_BITS, ball, precision, told_up
-from optcomp.numerics.enclosure import Enclosure
-from optcomp.numerics.exact import Exact, float_above, float_below
-from optcomp.numerics.sums import ball_sum, plain_sum
+from optcomp.numerics import (
+    SUM_BITS,
+    Enclosure,
+    Exact,
+    ball,
+    ball_sum,
+    float_above,
+    float_below,
+    plain_sum,
+    precision,
+    told_up,
+)
 
 
 def total_epsilon(parts: Parts) -> arb:

@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.errors import shown
-from optcomp.numerics.blocked import MOST_COUNTED, Floats, Ints
-from optcomp.numerics.exact import Exact
-from optcomp.numerics.tally import Pair, Tally
+from optcomp.numerics import MOST_COUNTED, Exact, Floats, Ints, Pair, Tally
 
 _Key = TypeVar("_Key")
 

@@ -6,7 +6,7 @@
 >>> session.ask(Count("age >= 65"), epsilon="0.1").value
 """
 
-from optcomp.interactive.answers import Answer
+from optcomp.interactive.answers import Answer, answer
 from optcomp.interactive.filters import (
     AdaptiveFilter,
     Admitted,
@@ -23,7 +23,13 @@ from optcomp.interactive.filters import (
 from optcomp.interactive.guess_and_check import Checked, GuessAndCheck
 from optcomp.interactive.multiplicative_weights import Estimate, PrivateMultiplicativeWeights
 from optcomp.interactive.odometers import Odometer
-from optcomp.interactive.session import CommittedPlan, Entry, Session, concurrent, open_sessions
+from optcomp.interactive.session import (
+    CommittedPlan,
+    Entry,
+    Session,
+    concurrent,
+    open_sessions,
+)
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector
 
 __all__ = [
@@ -48,6 +54,7 @@ __all__ = [
     "SparseVector",
     "SumFilter",
     "ZCDPFilter",
+    "answer",
     "concurrent",
     "open_sessions",
     "restore",

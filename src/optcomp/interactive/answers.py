@@ -8,14 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from optcomp.errors import InvalidInput, MechanismFailed
-from optcomp.numerics.exact import Number
-from optcomp.statistics.accuracy import checked_confidence
-from optcomp.statistics.joint_noise import Noises
+from optcomp.numerics import Number
+from optcomp.statistics import Declared, IntegerVector, Noises, Question, Statistic, Table, checked_confidence
 from optcomp.statistics.noise import AnswerCost, added
-from optcomp.statistics.part import IntegerVector
-from optcomp.statistics.question import Question
-from optcomp.statistics.statistic import Statistic
-from optcomp.statistics.table import Declared, Table
 
 
 @dataclass(frozen=True)

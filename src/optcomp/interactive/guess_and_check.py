@@ -17,11 +17,9 @@ from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
-from optcomp.numerics.exact import Exact, Number, exact, whole
-from optcomp.statistics.accuracy import checked_confidence
+from optcomp.numerics import Exact, Number, exact, whole
+from optcomp.statistics import Statistic, Table, checked_confidence
 from optcomp.statistics.noise import LAPLACE, laplace_scale, with_laplace
-from optcomp.statistics.statistic import Statistic
-from optcomp.statistics.table import Table
 from optcomp.theorems import Bound
 
 

@@ -11,7 +11,7 @@ import threading
 from typing import Any, Generic, NoReturn, TypeVar
 
 from optcomp.errors import CannotBeShared
-from optcomp.statistics.table import Table
+from optcomp.statistics import Table
 
 S = TypeVar("S")
 ANSWERS, BUDGET = "give all the answers that were paid for once", "spend the whole budget"

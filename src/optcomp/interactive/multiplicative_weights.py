@@ -26,11 +26,9 @@ from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import comparable
-from optcomp.numerics.blocked import Floats, Ints
-from optcomp.numerics.exact import Exact, Number, exact
-from optcomp.statistics.contingency import Contingency
+from optcomp.numerics import Exact, Floats, Ints, Number, exact
+from optcomp.statistics import Contingency, Table
 from optcomp.statistics.noise import laplace_scale, with_laplace
-from optcomp.statistics.table import Table
 from optcomp.theorems import Bound
 
 STEPS = 4096

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput, Written
-from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
+from optcomp.guarantees import checked_delta, mechanism_epsilon
 from optcomp.interactive.filters.admission import Remaining
 from optcomp.interactive.filters.cost import Cost, kept, short_down, short_up
 from optcomp.interactive.filters.documents import count, header, loaded, mapping, rational
 from optcomp.interactive.filters.requests import Request, concentrated, in_words, pair, read_request
-from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
-from optcomp.numerics.exact import Number
+from optcomp.numerics import FLOAT_BITS, Number, ball, float_up, precision
 from optcomp.theorems import wrrw23
 
 _FORMAT = "optcomp-odometer"

@@ -8,7 +8,7 @@ that was declared to be another one.
 from __future__ import annotations
 
 from optcomp.errors import HypothesisNotMet
-from optcomp.statistics.table import Declared
+from optcomp.statistics import Declared
 
 
 class Record:

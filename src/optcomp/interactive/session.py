@@ -26,11 +26,9 @@ from optcomp.interactive.answers import Answer, answer
 from optcomp.interactive.filters import Admitted, Cost, Filter, Refused, Remaining, Request
 from optcomp.interactive.filters.requests import pair, read_request
 from optcomp.interactive.live import BUDGET, Live, Turn
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
+from optcomp.statistics import Question, Statistic, Table
 from optcomp.statistics.noise import Noise
-from optcomp.statistics.question import Question
-from optcomp.statistics.statistic import Statistic
-from optcomp.statistics.table import Table
 from optcomp.theorems import Bound, theorem
 
 T = TypeVar("T")

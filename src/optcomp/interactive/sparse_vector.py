@@ -35,9 +35,8 @@ from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
-from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
-from optcomp.numerics.exact import Exact, Number, exact, whole
-from optcomp.statistics.accuracy import checked_confidence
+from optcomp.numerics import FLOAT_BITS, Exact, Number, ball, exact, float_up, precision, whole
+from optcomp.statistics import Statistic, Table, checked_confidence
 from optcomp.statistics.noise import (
     GAUSSIAN,
     LAPLACE,
@@ -47,8 +46,6 @@ from optcomp.statistics.noise import (
     with_gaussian,
     with_laplace,
 )
-from optcomp.statistics.statistic import Statistic
-from optcomp.statistics.table import Table
 
 _MOST = 10**6
 """Positive answers of one mechanism; its noise would drown everything long before."""

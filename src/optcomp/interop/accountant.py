@@ -9,12 +9,11 @@ from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import PrivacyAccountant
 
 from optcomp.composition import compose
-from optcomp.guarantees import ApproxDP
-from optcomp.guarantees.approximate import checked_delta, checked_epsilon
+from optcomp.guarantees import ApproxDP, checked_delta, checked_epsilon
 from optcomp.interop.reading import Account, Part, leaves
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, checked_relation
-from optcomp.numerics.exact import exact
+from optcomp.numerics import exact
 
 
 class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounting is not typed

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dp_accounting import dp_event
 
-from optcomp.composition.reading import MOST_COPIES
+from optcomp.composition import MOST_COPIES
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import (
     ZCDP,
@@ -33,8 +33,7 @@ from optcomp.guarantees import (
 )
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
-from optcomp.numerics.balls import DEEP_BITS, ball, float_up, precision
-from optcomp.numerics.exact import Exact, exact, whole
+from optcomp.numerics import DEEP_BITS, Exact, ball, exact, float_up, precision, whole
 
 Part = Guarantee | KnownLoss | RenyiBounded
 _MOST_WHOLE = 10**9

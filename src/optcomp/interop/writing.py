@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from dp_accounting import dp_event
 
-from optcomp.composition.reading import Items, read_any, read_item
+from optcomp.composition import Items, read_any, read_item
 from optcomp.guarantees import (
     TCDP,
     ZCDP,
@@ -35,13 +35,11 @@ from optcomp.guarantees import (
     RenyiDP,
     SparseVectorDP,
 )
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
+from optcomp.instances import Mixture, Parts
 from optcomp.interop.reading import Part
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
-from optcomp.numerics.balls import DEEP_BITS, ball, float_down, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import DEEP_BITS, Exact, ball, float_down, precision
 
 _RESPONSE = "RandomizedResponse"
 """The mechanism that is about replacing a record."""

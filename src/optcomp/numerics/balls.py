@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 _LEAST = 1e-300
 """Below this, floats are too coarse for their decimals to matter."""

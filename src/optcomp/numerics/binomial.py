@@ -29,7 +29,7 @@ from fractions import Fraction
 from flint import acb, arb, fmpq
 
 from optcomp.numerics.balls import ball, fraction, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.saddle import excess_root_guess
 
 _DIRECT_TERMS = 300  # so many terms are added up sooner than a contour is set up

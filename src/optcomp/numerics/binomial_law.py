@@ -10,7 +10,7 @@ from flint import arb
 
 from optcomp.numerics.balls import ball, float_near
 from optcomp.numerics.blocked import LIBM, Floats, U
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 _STRIDE = 16  # steps in floats from one ball to the next: each costs a few u
 _ALL = 4096  # up to this many coins, every log-probability comes from ball arithmetic

@@ -24,7 +24,7 @@ from flint import arb
 from optcomp.numerics.balls import SUM_BITS, OutOfRange, ball, float_near, float_up, precision
 from optcomp.numerics.binomial_law import binomial_law
 from optcomp.numerics.blocked import LIBM, Floats, U, blocked_sum, suffix_sums, sum_error
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.halves import split
 from optcomp.numerics.lines import BelowFloor
 from optcomp.numerics.tally import Pair

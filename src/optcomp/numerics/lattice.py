@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from optcomp.numerics.blocked import Floats
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 _MOST_STEPS = 10**7  # a unit that is a smaller part of the largest size makes too long a table
 _MOST_CELLS = 5e7  # table entries, 400 MB

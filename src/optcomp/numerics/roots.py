@@ -19,7 +19,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 Place = Any
 """A float, or an exact ball (`arb` of radius zero)."""

@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from optcomp.numerics.balls import ball
 from optcomp.numerics.blocked import LIBM, Floats, U, fold_error, folded_sum
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.tally import Tally
 
 _FEW, _MANY = 200, 4000

@@ -14,7 +14,7 @@ from typing import overload
 import numpy as np
 
 from optcomp.numerics.blocked import MOST_COUNTED, MOST_EXACT_COPIES, MOST_EXACT_SIZE, Floats, Ints, exact_sum
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 Pair = tuple[Exact, int]
 

@@ -1,24 +1,85 @@
-"""Planning: choose statistics, see how accurate they will be, split the budget optimally; no data are touched."""
+"""Planning: choose statistics, see how accurate they will be, split the budget optimally; no data are touched.
 
-from optcomp.planner.allocate import Allocation, Item, allocate
-from optcomp.planner.budgets import PairBudget, RhoBudget, Spending
-from optcomp.planner.document import Document, Wish, read, read_file
-from optcomp.planner.errors import ErrorModel
-from optcomp.planner.plan import Line, Plan, make_plan
+A name fetches its module when it is first used: reading a plan needs no engine.
+"""
+
+from typing import TYPE_CHECKING
+
+from optcomp.late import late
+
+if TYPE_CHECKING:
+    from optcomp.planner.allocate import Allocation, Item, allocate
+    from optcomp.planner.budgets import RTOL, Budget, Load, PairBudget, RhoBudget, Spending
+    from optcomp.planner.choosing import Choosing, item_of
+    from optcomp.planner.document import HARM, Document, Wish, read, read_file
+    from optcomp.planner.edits import Edits, edited
+    from optcomp.planner.errors import ErrorModel
+    from optcomp.planner.plan import Line, Plan, budget_dict, inside_of, make_plan
+    from optcomp.planner.plan_schema import schema
+    from optcomp.planner.source import MOST_BYTES, dumped, parsed
+
+_MODULE_OF = {
+    "Allocation": "allocate",
+    "Budget": "budgets",
+    "Choosing": "choosing",
+    "Document": "document",
+    "Edits": "edits",
+    "ErrorModel": "errors",
+    "HARM": "document",
+    "Item": "allocate",
+    "Line": "plan",
+    "Load": "budgets",
+    "MOST_BYTES": "source",
+    "PairBudget": "budgets",
+    "Plan": "plan",
+    "RTOL": "budgets",
+    "RhoBudget": "budgets",
+    "Spending": "budgets",
+    "Wish": "document",
+    "allocate": "allocate",
+    "budget_dict": "plan",
+    "dumped": "source",
+    "edited": "edits",
+    "inside_of": "plan",
+    "item_of": "choosing",
+    "make_plan": "plan",
+    "parsed": "source",
+    "read": "document",
+    "read_file": "document",
+    "schema": "plan_schema",
+}
+"""Every name of the surface, and where it comes from."""
 
 __all__ = [
     "Allocation",
+    "Budget",
+    "Choosing",
     "Document",
+    "Edits",
     "ErrorModel",
+    "HARM",
     "Item",
     "Line",
+    "Load",
+    "MOST_BYTES",
     "PairBudget",
     "Plan",
+    "RTOL",
     "RhoBudget",
     "Spending",
     "Wish",
     "allocate",
+    "budget_dict",
+    "dumped",
+    "edited",
+    "inside_of",
+    "item_of",
     "make_plan",
+    "parsed",
     "read",
     "read_file",
+    "schema",
 ]
+
+if not TYPE_CHECKING:  # a type checker reads the imports above
+    __getattr__ = late(__name__, _MODULE_OF)

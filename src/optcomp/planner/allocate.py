@@ -18,18 +18,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import PureDP
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics import Floats
 from optcomp.planner.budgets import Budget, Load, Near, PairBudget, Spending
 from optcomp.planner.errors import ErrorModel
+from optcomp.planner.objective import Objective
 
-Objective = Literal["scale", "squares", "worst", "wanted"]
-"""What a split is best for: see above."""
 _BLURS = (1e-4, 1e-6, 1e-8)
 """Corners of the total are rounded off by so much, less and less."""
 _FEW = 24

@@ -22,13 +22,10 @@ import numpy as np
 from optcomp.composition import compose
 from optcomp.errors import InvalidInput, PrecisionNotReached, Written
 from optcomp.guarantees import PureDP
-from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
-from optcomp.numerics.blocked import Floats
-from optcomp.numerics.contour.gradient import MOST_DENSE, Terms, optimum
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import FLOAT_BITS, Exact, Floats, ball, float_up, precision
+from optcomp.numerics.contour import MOST_DENSE, Terms, optimum
 from optcomp.planner.errors import ErrorModel
-from optcomp.statistics.noise import Counted, Worth
-from optcomp.statistics.noise.continuous import log_of
+from optcomp.statistics.noise import Counted, Worth, log_of
 from optcomp.theorems import Bound
 
 RTOL = 1e-7

@@ -14,13 +14,14 @@ from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
-from optcomp.numerics.exact import Exact
-from optcomp.planner.allocate import Allocation, Found, Item, Objective, search
+from optcomp.numerics import Exact
+from optcomp.planner.allocate import Allocation, Found, Item, search
 from optcomp.planner.budgets import Budget, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document, Wish, at
 from optcomp.planner.errors import ErrorModel
+from optcomp.planner.objective import Objective
 from optcomp.statistics.noise import EPSILON, RHO, Currency, Noise
-from optcomp.theorems.fz21 import largest_rho
+from optcomp.theorems import fz21
 
 NoiseByName = dict[str, Noise]
 """Which noise every statistic has."""
@@ -232,7 +233,7 @@ class Choosing:
         """Errors if ρ were added up, with this noise, and their sum made an ε (CKS20); nothing without δ."""
         if not isinstance(self.inside, ApproxDP) or self.wanted or not self.inside.delta:
             return {}
-        rho = largest_rho(self.inside.epsilon, self.inside.delta)
+        rho = fz21.largest_rho(self.inside.epsilon, self.inside.delta)
         return self._compared(choice, RhoBudget(rho)) if rho else {}
 
     def _compared(self, choice: NoiseByName, budget: Budget) -> dict[str, float]:

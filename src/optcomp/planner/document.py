@@ -25,17 +25,31 @@ from typing import Any, cast, get_args
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ZCDP, ApproxDP
-from optcomp.planner.allocate import Objective
+from optcomp.planner.objective import Objective
 from optcomp.planner.source import load
-from optcomp.statistics import Categories, Declared, Domain, Integers, Reals, Statistic
-from optcomp.statistics.accuracy import checked_confidence
-from optcomp.statistics.domains import OTHER, Numbers
-from optcomp.statistics.entries import TOP, Entries, as_written
-from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
+from optcomp.statistics import (
+    FACTS,
+    OTHER,
+    TOP,
+    UNKNOWN,
+    Categories,
+    Declared,
+    Domain,
+    Entries,
+    Integers,
+    Known,
+    Neighbours,
+    Numbers,
+    Reals,
+    Statistic,
+    as_written,
+    check_condition,
+    checked_confidence,
+    columns_of,
+    known_from,
+    known_keywords,
+)
 from optcomp.statistics.noise import Noise
-from optcomp.statistics.predicates import check_condition, columns_of
-from optcomp.statistics.register import known_keywords
-from optcomp.statistics.table import Neighbours
 
 VERSION = 1
 """Of the format."""

@@ -22,10 +22,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from optcomp.errors import InvalidInput
-from optcomp.statistics import Declared, Part, Question, Statistic
-from optcomp.statistics.known import UNKNOWN, Known
+from optcomp.statistics import UNKNOWN, Declared, Known, Part, Question, Setting, StatedError, Statistic
 from optcomp.statistics.noise import Noise
-from optcomp.statistics.stated import Setting, StatedError
 
 LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5
 """Where the budget for an error is looked for."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import Exact
 from optcomp.planner.budgets import PairBudget, Spending
 from optcomp.planner.document import Document
 from optcomp.theorems import bbg18, ks14

@@ -19,13 +19,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from optcomp.composition.calibration import calibrate
-from optcomp.composition.entry import compose
-from optcomp.composition.reading import Items
+from optcomp.composition import Items, calibrate, compose
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.approximate import PureDP, checked_delta, checked_epsilon
-from optcomp.guarantees.noise import Gaussian, Laplace
-from optcomp.numerics.exact import Exact, Number, whole
+from optcomp.guarantees import Gaussian, Laplace, PureDP, checked_delta, checked_epsilon
+from optcomp.numerics import Exact, Number, whole
 
 Way = Literal["laplace-l1", "gaussian-l2", "laplace-strong", "laplace-optimal", "laplace-loss"]
 

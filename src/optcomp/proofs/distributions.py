@@ -15,7 +15,7 @@ from math import lcm
 from typing import Any, Generic, Protocol, TypeVar
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import exact
+from optcomp.numerics import exact
 
 Real = Fraction | float
 """A fraction, which is exact, or a float, which is not."""

@@ -26,7 +26,7 @@ from flint import arb, fmpz
 
 from optcomp.composition import compose
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import ball, fraction, precision
+from optcomp.numerics import ball, fraction, precision
 
 
 class Interval(NamedTuple):

@@ -15,8 +15,7 @@ from itertools import pairwise
 from typing import Generic
 
 from optcomp.errors import HypothesisNotMet, InvalidInput
-from optcomp.numerics.balls import ball, fraction, precision
-from optcomp.numerics.exact import exact
+from optcomp.numerics import ball, exact, fraction, precision
 from optcomp.proofs.distributions import A, Finite, Real, positive_part, real, slack, total
 
 DeltaCurve = tuple[tuple[Real, Real], ...]

@@ -34,7 +34,7 @@ from typing import Any
 from flint import arb
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import ball, precision
+from optcomp.numerics import ball, precision
 from optcomp.proofs.distributions import Real
 from optcomp.proofs.systems import History, Pair, Response
 from optcomp.proofs.transcripts import renyi_moment, renyi_score, worst_renyi

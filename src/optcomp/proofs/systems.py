@@ -29,7 +29,7 @@ from random import Random
 from typing import Any, Protocol
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import exact
+from optcomp.numerics import exact
 from optcomp.proofs.distributions import Real
 
 FLOAT_TOLERANCE = 1e-9

@@ -1,21 +1,50 @@
 """A plan carried out once: a look at the data, one debit, the answers, a report, and the proof that all of it fits."""
 
-from optcomp.release.facts import facts
-from optcomp.release.preflight import Preflight, preflight
+from optcomp.release.advice import percent, plain, shortened
+from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
+from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, preflight
+from optcomp.release.pictures import printable
+from optcomp.release.plan_facts import facts, growth, near, up
 from optcomp.release.released import Released, prepare, release_plan
 from optcomp.release.report import page
-from optcomp.release.store import NotReleased
+from optcomp.release.store import NotReleased, Store, replace_file
+from optcomp.release.tables import (
+    Row,
+    Sheet,
+    cell_sheet,
+    plan_sheet,
+    result_sheet,
+)
 from optcomp.release.verification import Verification, verify_release
 
 __all__ = [
+    "BOUNDS",
+    "ColumnCounts",
+    "FileCounts",
+    "NOTICE",
     "NotReleased",
+    "PersonCounts",
     "Preflight",
     "Released",
+    "Row",
+    "Sheet",
+    "Store",
     "Verification",
+    "cell_sheet",
     "facts",
+    "growth",
+    "near",
     "page",
+    "percent",
+    "plain",
+    "plan_sheet",
     "preflight",
     "prepare",
+    "printable",
     "release_plan",
+    "replace_file",
+    "result_sheet",
+    "shortened",
+    "up",
     "verify_release",
 ]

@@ -19,14 +19,11 @@ from typing import Any
 import optcomp
 from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
-from optcomp.interactive.answers import Answer, answer
+from optcomp.interactive import Answer, Session, answer
 from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
-from optcomp.interactive.session import Session
-from optcomp.numerics.exact import Exact
-from optcomp.planner.budgets import PairBudget, RhoBudget, Spending
-from optcomp.planner.document import Document
-from optcomp.planner.plan import Plan, budget_dict, make_plan
-from optcomp.release.facts import facts, growth, protects
+from optcomp.numerics import Exact
+from optcomp.planner import Document, PairBudget, Plan, RhoBudget, Spending, budget_dict, make_plan
+from optcomp.release.plan_facts import facts, growth, protects
 from optcomp.release.store import Identity, NotReleased, Store, Taken, file_digest, plan_digest
 from optcomp.statistics import Count, Declared, Question, Table
 from optcomp.theorems import Bound, bbg18

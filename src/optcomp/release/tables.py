@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from optcomp.release.facts import error_told, near, note_told
 from optcomp.release.pictures import label
+from optcomp.release.plan_facts import error_told, near, note_told
 
 Facts = Mapping[str, Any]
 _SPLITS = {"sums of ε": "naive_error", "sums of ρ": "rho_error"}

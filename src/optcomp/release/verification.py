@@ -26,22 +26,30 @@ from typing import Any, Literal, cast
 
 import optcomp
 from optcomp.checker import Verdict, check
-from optcomp.composition import compose
-from optcomp.composition.reading import read_any
+from optcomp.composition import compose, read_any
 from optcomp.errors import InvalidInput, OptcompError, PrecisionNotReached
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact
-from optcomp.planner.budgets import RTOL, PairBudget, RhoBudget, Spending
-from optcomp.planner.choosing import Choosing, item_of
-from optcomp.planner.document import Document, Wish, read
-from optcomp.planner.plan import Line, Plan, inside_of
-from optcomp.release.facts import facts
+from optcomp.instances import Parts
+from optcomp.numerics import Exact
+from optcomp.planner import (
+    RTOL,
+    Choosing,
+    Document,
+    Line,
+    PairBudget,
+    Plan,
+    RhoBudget,
+    Spending,
+    Wish,
+    inside_of,
+    item_of,
+    read,
+)
+from optcomp.release.plan_facts import facts
 from optcomp.release.released import guarantee_told, noise_told
 from optcomp.release.store import FORMAT, plan_digest
 from optcomp.statistics import Question
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.certificates import MOST_INLINE
+from optcomp.theorems import MOST_INLINE, Bound
 
 VERSION = 1
 """Of the format of releases."""

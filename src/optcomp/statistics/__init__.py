@@ -1,21 +1,44 @@
 """What can be asked of a table: domains, sensitivities, expressions; nothing here spends budget."""
 
-from optcomp.statistics.accuracy import noise_reach
+from optcomp.statistics import casts, fragments
+from optcomp.statistics.accuracy import checked_confidence, noise_reach
+from optcomp.statistics.audited import AuditCase, Neighbourhood
 from optcomp.statistics.cdf import CDF
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
-from optcomp.statistics.domains import Categories, Domain, Integers, Numbers, Reals
+from optcomp.statistics.domains import (
+    OTHER,
+    Categories,
+    Domain,
+    Integers,
+    Numbers,
+    Reals,
+)
+from optcomp.statistics.entries import TOP, Entries, as_written
 from optcomp.statistics.histogram import Histogram
+from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
-from optcomp.statistics.part import Part
+from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.predicates import check_condition, columns_of, condition
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question
+from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.sources import Lines, inspected
+from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.sum import Sum
-from optcomp.statistics.table import Contribution, Declared, Table
+from optcomp.statistics.table import (
+    Contribution,
+    Declared,
+    Neighbours,
+    Query,
+    Table,
+)
 from optcomp.statistics.variance import Variance
 
 __all__ = [
+    "AuditCase",
     "CDF",
     "Categories",
     "Contingency",
@@ -23,18 +46,44 @@ __all__ = [
     "Count",
     "Declared",
     "Domain",
+    "Entries",
+    "FACTS",
     "Histogram",
+    "IntegerVector",
     "Integers",
+    "Known",
+    "Lines",
     "Mean",
     "Median",
+    "Named",
+    "Neighbourhood",
+    "Neighbours",
+    "Noises",
     "Numbers",
+    "OTHER",
     "Part",
     "Quantiles",
+    "Query",
     "Question",
     "Reals",
+    "Setting",
+    "StatedError",
     "Statistic",
     "Sum",
+    "TOP",
     "Table",
+    "UNKNOWN",
     "Variance",
+    "as_written",
+    "audit_cases",
+    "casts",
+    "check_condition",
+    "checked_confidence",
+    "columns_of",
+    "condition",
+    "fragments",
+    "inspected",
+    "known_from",
+    "known_keywords",
     "noise_reach",
 ]

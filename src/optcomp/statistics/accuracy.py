@@ -7,7 +7,7 @@ side that makes the error larger.  What the tails are, each kind of noise says.
 from __future__ import annotations
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Number, exact
+from optcomp.numerics import Number, exact
 from optcomp.statistics.noise import Noise, added, noise_named
 
 

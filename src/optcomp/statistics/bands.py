@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics import Floats
 from optcomp.statistics.noise import AddedNoise
 
 _DRAWS, _NUMBERS, _MOST_NUMBERS = 4000, 400_000, 1_200_000

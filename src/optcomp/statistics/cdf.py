@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import ceil
 
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import BINS, EDGES, Axis, Bins, Counts, binned, listed_edges

@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.numerics.exact import Exact, Number, exact, plain, whole
+from optcomp.numerics import Exact, Number, exact, plain, whole
 from optcomp.statistics import fragments
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
 from optcomp.statistics.joint_noise import Noises

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Number, exact, ratio, whole
+from optcomp.numerics import Number, exact, ratio, whole
 from optcomp.statistics import casts
 
 if TYPE_CHECKING:

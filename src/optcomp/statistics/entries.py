@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Exact, exact
+from optcomp.numerics import Exact, exact
 
 MOST_NUMBER = 10**100
 """Numbers that floats can compute with, squared too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import BINS, EDGES, Axis, Counts, axis, listed_edges

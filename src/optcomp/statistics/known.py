@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.numerics.exact import exact
+from optcomp.numerics import exact
 from optcomp.statistics.domains import Numbers
 
 FACTS = ("present", "centre", "spread")

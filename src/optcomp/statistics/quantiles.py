@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import Number, exact, whole
+from optcomp.numerics import Number, exact, whole
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import FEW, AuditCase
 from optcomp.statistics.domains import Integers, Numbers

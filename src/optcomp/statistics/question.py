@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ApproxDP
-from optcomp.numerics.exact import Exact, Number, exact
+from optcomp.numerics import Exact, Number, exact
 from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.noise import Allowance, AnswerCost, Noise, added, noise_named
 from optcomp.statistics.part import Part

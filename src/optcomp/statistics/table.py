@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.exact import whole
+from optcomp.numerics import whole
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.predicates import columns_of, condition

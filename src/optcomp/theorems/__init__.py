@@ -1,6 +1,51 @@
-"""One module for each theorem: pure functions, guarantees in, `Bound` out.  They do not choose between themselves."""
+"""One module for each theorem: pure functions, guarantees in, `Bound` out.  They do not choose between themselves.
 
-from optcomp.theorems.bound import Bound
-from optcomp.theorems.register import Theorem, known_theorems, theorem
+A name fetches its module when it is first used.
+"""
 
-__all__ = ["Bound", "Theorem", "known_theorems", "theorem"]
+from typing import TYPE_CHECKING
+
+from optcomp.late import late
+
+if TYPE_CHECKING:
+    from optcomp.theorems.bound import Bound
+    from optcomp.theorems.certificates import MOST_INLINE
+    from optcomp.theorems.conversions import STEPS, Conversion
+    from optcomp.theorems.curves import ClosedForms
+    from optcomp.theorems.opt import Effort
+    from optcomp.theorems.register import Parameters, Theorem, known_theorems, theorem
+    from optcomp.theorems.target import Quantity, Target
+
+_MODULE_OF = {
+    "Bound": "bound",
+    "ClosedForms": "curves",
+    "Conversion": "conversions",
+    "Effort": "opt",
+    "MOST_INLINE": "certificates",
+    "Parameters": "register",
+    "Quantity": "target",
+    "STEPS": "conversions",
+    "Target": "target",
+    "Theorem": "register",
+    "known_theorems": "register",
+    "theorem": "register",
+}
+"""Every name of the surface, and where it comes from."""
+
+__all__ = [
+    "Bound",
+    "ClosedForms",
+    "Conversion",
+    "Effort",
+    "MOST_INLINE",
+    "Parameters",
+    "Quantity",
+    "STEPS",
+    "Target",
+    "Theorem",
+    "known_theorems",
+    "theorem",
+]
+
+if not TYPE_CHECKING:  # a type checker reads the imports above
+    __getattr__ = late(__name__, _MODULE_OF)

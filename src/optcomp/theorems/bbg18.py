@@ -11,8 +11,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from optcomp.errors import HypothesisNotMet
-from optcomp.guarantees.approximate import ApproxDP
-from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, precision
+from optcomp.guarantees import ApproxDP
+from optcomp.numerics import SUM_BITS, ball, float_down, float_up, precision
 
 ID = "BBG18"
 

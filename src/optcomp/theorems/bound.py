@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact, float_above, ratio, text_of, whole
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics import Exact, float_above, ratio, text_of, whole
 from optcomp.theorems.certificates import certificate, finite
 from optcomp.theorems.target import Quantity, Target
 

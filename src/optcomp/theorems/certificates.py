@@ -9,9 +9,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from optcomp.errors import InvalidInput
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact, plain, ratio
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics import Exact, plain, ratio
 
 
 class Claim(Protocol):

@@ -14,11 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.mixture import Laws, Mixture
-from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, precision, told_up
-from optcomp.numerics.blocked import Floats
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Laws, Mixture, slack, with_leaks
+from optcomp.numerics import FLOAT_BITS, Exact, Floats, ball, float_down, precision, told_up
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.mv18_1_5 import LEAK
 

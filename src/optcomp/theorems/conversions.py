@@ -20,13 +20,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from optcomp.guarantees.approximate import ApproxDP, PureDP
-from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVectorDP
-from optcomp.guarantees.known_loss import KnownLoss
-from optcomp.guarantees.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiDP
-from optcomp.guarantees.subsampled import PoissonSubsampled
-from optcomp.numerics.balls import FLOAT_BITS, float_up, precision
+from optcomp.guarantees import (
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    GaussianDP,
+    KnownLoss,
+    Laplace,
+    NameAndShame,
+    PoissonSubsampled,
+    PureDP,
+    RandomizedResponse,
+    RenyiDP,
+    SparseVectorDP,
+)
+from optcomp.numerics import FLOAT_BITS, float_up, precision
 
 
 @dataclass(frozen=True)

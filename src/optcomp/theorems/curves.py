@@ -16,14 +16,10 @@ from functools import cached_property
 
 from flint import arb, fmpz
 
-from optcomp.guarantees.subsampled import PoissonSubsampled
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.mixture import Mixture
-from optcomp.numerics.balls import DEEP_BITS, ball, precision, told_down, told_up
-from optcomp.numerics.exact import Exact
-from optcomp.numerics.laws.atoms import AtomicLaw
-from optcomp.numerics.laws.law import Law
-from optcomp.numerics.roots import Side, certified_root
+from optcomp.guarantees import PoissonSubsampled
+from optcomp.instances import Mixture, slack, with_leaks
+from optcomp.numerics import DEEP_BITS, Exact, Side, ball, certified_root, precision, told_down, told_up
+from optcomp.numerics.laws import AtomicLaw, Law
 from optcomp.theorems.opt import goal_for
 
 _MOST_ATOMS, _FEW_ATOMS = 160, 32

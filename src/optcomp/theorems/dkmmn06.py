@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from optcomp.instances.moments import delta_sum, epsilon_sum, total_delta, within
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Parts, delta_sum, epsilon_sum, total_delta, within
+from optcomp.numerics import Exact
 from optcomp.theorems.bound import Bound, upper_bound
 
 ID, METHOD = "DKMMN06", "basic"

@@ -9,12 +9,9 @@ import math
 
 from flint import arb
 
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.mixture import Mixture
-from optcomp.numerics.balls import SUM_BITS, ball, precision, told_down, told_up
-from optcomp.numerics.exact import Exact
-from optcomp.numerics.laws.gaussian import normal_excess
-from optcomp.numerics.roots import Side, side_of, told_root
+from optcomp.instances import Mixture, slack, with_leaks
+from optcomp.numerics import SUM_BITS, Exact, Side, ball, precision, side_of, told_down, told_root, told_up
+from optcomp.numerics.laws import normal_excess
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.mv18_1_5 import LEAK, UNDECIDED
 from optcomp.theorems.target import Quantity

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from flint import arb
 
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import SUM_BITS, ball, precision
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Parts
+from optcomp.numerics import SUM_BITS, Exact, ball, precision
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.tail import split_delta, split_epsilon
 

@@ -19,12 +19,18 @@ from functools import lru_cache
 import numpy as np
 from flint import arb
 
-from optcomp.guarantees.notions import ZCDP
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import DEEP_BITS, QUICK_BITS, ball, float_down, float_up, precision
-from optcomp.numerics.blocked import Floats
-from optcomp.numerics.exact import Exact
+from optcomp.guarantees import ZCDP
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics import (
+    DEEP_BITS,
+    QUICK_BITS,
+    Exact,
+    Floats,
+    ball,
+    float_down,
+    float_up,
+    precision,
+)
 from optcomp.theorems import cks20
 
 ID = "FZ21"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Parts
+from optcomp.numerics import Exact
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.register import theorem

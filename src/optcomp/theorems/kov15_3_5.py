@@ -11,11 +11,8 @@ import math
 
 from flint import arb
 
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.moments import at_most_one, epsilon_sum, mean_loss, squares, within
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import SUM_BITS, ball, precision, told_up
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Parts, at_most_one, epsilon_sum, mean_loss, slack, squares, with_leaks, within
+from optcomp.numerics import SUM_BITS, Exact, ball, precision, told_up
 from optcomp.theorems.bound import Bound, upper_bound
 from optcomp.theorems.tail import tail_delta, tail_epsilon
 

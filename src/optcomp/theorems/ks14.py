@@ -17,9 +17,8 @@ import math
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.approximate import ApproxDP
-from optcomp.numerics.balls import SUM_BITS, ball, float_up, precision
-from optcomp.numerics.exact import Exact
+from optcomp.guarantees import ApproxDP
+from optcomp.numerics import SUM_BITS, Exact, ball, float_up, precision
 
 ID = "KS14"
 _MOST = 10_000

@@ -16,19 +16,28 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import NotAffordable
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.moments import delta_sum, epsilon_sum, total_epsilon, within
-from optcomp.instances.parts import Parts
-from optcomp.numerics.ball_halves import BallHalves
-from optcomp.numerics.balls import QUICK_BITS, OutOfRange, ball, precision
-from optcomp.numerics.binomial import equal_excess, equal_root
-from optcomp.numerics.enclosure import Enclosure
-from optcomp.numerics.exact import Exact
-from optcomp.numerics.float_halves import FloatHalves
-from optcomp.numerics.halves import log_atoms, pairs_cost
-from optcomp.numerics.lines import enumerated_excess, enumerated_root, root_above_floor
-from optcomp.numerics.saddle import excess_root_guess, log_excess_guess
-from optcomp.numerics.sums import ball_sum, log_odds_sum
+from optcomp.instances import Parts, delta_sum, epsilon_sum, slack, total_epsilon, with_leaks, within
+from optcomp.numerics import (
+    QUICK_BITS,
+    BallHalves,
+    Enclosure,
+    Exact,
+    FloatHalves,
+    OutOfRange,
+    ball,
+    ball_sum,
+    enumerated_excess,
+    enumerated_root,
+    equal_excess,
+    equal_root,
+    excess_root_guess,
+    log_atoms,
+    log_excess_guess,
+    log_odds_sum,
+    pairs_cost,
+    precision,
+    root_above_floor,
+)
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.target import Target
 

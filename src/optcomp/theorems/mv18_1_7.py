@@ -18,16 +18,27 @@ import numpy as np
 from flint import arb
 
 from optcomp.errors import InvalidInput, NotAffordable
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.moments import epsilon_sum
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import QUICK_BITS, SUM_BITS, OutOfRange, ball, precision
-from optcomp.numerics.blocked import Floats
-from optcomp.numerics.enclosure import Enclosure
-from optcomp.numerics.exact import Exact, exact
-from optcomp.numerics.knapsack import Knapsack, Step, rounded_steps
-from optcomp.numerics.lattice import common_unit, finest_unit, table_cost
-from optcomp.numerics.lines import BelowFloor, enumerated_excess, root_above_floor
+from optcomp.instances import Parts, epsilon_sum, slack, with_leaks
+from optcomp.numerics import (
+    QUICK_BITS,
+    SUM_BITS,
+    BelowFloor,
+    Enclosure,
+    Exact,
+    Floats,
+    Knapsack,
+    OutOfRange,
+    Step,
+    ball,
+    common_unit,
+    enumerated_excess,
+    exact,
+    finest_unit,
+    precision,
+    root_above_floor,
+    rounded_steps,
+    table_cost,
+)
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.target import Quantity, Target

@@ -14,14 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb
 
-from optcomp.instances.coins import coins_of
-from optcomp.instances.leaks import slack, with_leaks
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision, told_down, told_up
-from optcomp.numerics.contour.anchor import Anchor, CoinSource
-from optcomp.numerics.contour.bracket import Bracket, Goal, excess_at, excess_root
-from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.exact import Exact, decimal_down, decimal_up
+from optcomp.instances import Parts, coins_of, slack, with_leaks
+from optcomp.numerics import (
+    FLOAT_BITS,
+    Exact,
+    ball,
+    decimal_down,
+    decimal_up,
+    float_down,
+    float_up,
+    precision,
+    told_down,
+    told_up,
+)
+from optcomp.numerics.contour import Anchor, Bracket, Coins, CoinSource, Goal, excess_at, excess_root
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.target import Quantity, Target

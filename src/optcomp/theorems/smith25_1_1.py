@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from flint import arb
 
-from optcomp.instances.moments import mean_loss
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import SUM_BITS, precision
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Parts, mean_loss
+from optcomp.numerics import SUM_BITS, Exact, precision
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.tail import split_delta, split_epsilon
 

@@ -12,10 +12,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.instances.moments import at_most_one, squares, total_delta
-from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import SUM_BITS, ball, precision, told_up
-from optcomp.numerics.exact import Exact
+from optcomp.instances import Parts, at_most_one, squares, total_delta
+from optcomp.numerics import SUM_BITS, Exact, ball, precision, told_up
 from optcomp.theorems.bound import Bound, upper_bound
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import Exact
 
 Quantity = Literal["epsilon", "delta"]
 _Way = TypeVar("_Way")

@@ -22,8 +22,15 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.numerics.balls import DEEP_BITS, QUICK_BITS, ball, float_down, float_up, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import (
+    DEEP_BITS,
+    QUICK_BITS,
+    Exact,
+    ball,
+    float_down,
+    float_up,
+    precision,
+)
 
 ID = "WRRW23"
 

@@ -16,15 +16,25 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from optcomp.instances.leaks import leak, slack, with_leaks
-from optcomp.instances.mixture import Laws, Mixture
-from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision, told_down, told_up
-from optcomp.numerics.contour.bracket import Bracket, excess_at, excess_root
-from optcomp.numerics.contour.independent import Independent
-from optcomp.numerics.contour.plan import Contour, short
-from optcomp.numerics.exact import Exact, decimal_down, decimal_up, float_above
-from optcomp.numerics.laws.law import Law
-from optcomp.numerics.roots import Side, side_of, told_root
+from optcomp.instances import Laws, Mixture, leak, slack, with_leaks
+from optcomp.numerics import (
+    FLOAT_BITS,
+    Exact,
+    Side,
+    ball,
+    decimal_down,
+    decimal_up,
+    float_above,
+    float_down,
+    float_up,
+    precision,
+    side_of,
+    told_down,
+    told_root,
+    told_up,
+)
+from optcomp.numerics.contour import Bracket, Contour, Independent, excess_at, excess_root, short
+from optcomp.numerics.laws import Law
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.mv18_1_5 import LEAK

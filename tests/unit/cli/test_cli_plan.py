@@ -20,7 +20,7 @@ from optcomp.cli.main import app
 from optcomp.cli.plan.command import plan_app
 from optcomp.planner import make_plan, read
 from optcomp.planner.edits import put
-from optcomp.planner.schema import schema
+from optcomp.planner.plan_schema import schema
 from optcomp.planner.source import dumped, load
 from tests.plans import ROOT, Plain, every_kind, small, spoiled
 

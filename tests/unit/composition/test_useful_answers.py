@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import optcomp as oc
 from optcomp.checker import check
 from optcomp.cli.main import app
-from optcomp.numerics.exact import float_above, float_below, text_of
+from optcomp.numerics.exact_numbers import float_above, float_below, text_of
 from optcomp.theorems.opt import CAPPED
 from tests.oracles.checks import encloses
 from tests.oracles.halves import Halves

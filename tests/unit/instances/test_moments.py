@@ -15,7 +15,7 @@ from optcomp.instances.leaks import leak, slack
 from optcomp.instances.moments import total_delta, total_epsilon, within
 from optcomp.instances.parts import Parts
 from optcomp.numerics.balls import ball, float_up, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.knapsack import rounded_steps
 from optcomp.numerics.lattice import common_unit, finest_unit, table_cost
 from optcomp.numerics.sums import log_odds_sum

@@ -12,7 +12,7 @@ import pytest
 from optcomp import Bound, NotAffordable, compose
 from optcomp.composition.reading import read_parts
 from optcomp.instances.parts import Group, Parts
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.theorems import dkmmn06, kov15_3_5, mv18_1_5, mv18_1_7
 
 

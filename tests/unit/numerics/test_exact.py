@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from optcomp import listening
-from optcomp.numerics.exact import exact
+from optcomp.numerics.exact_numbers import exact
 from optcomp.numerics.knapsack import Knapsack
 from tests.oracles.equal import Equal
 from tests.oracles.rational import exact_delta, log_between, outcomes, worst_event

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.tally import Tally
 
 VALUES, COUNTS = np.array([0.5, 0.1, 1e-9]), np.array([2, 1, 2**52])

@@ -44,7 +44,7 @@ def test_the_planner_loads_nothing_heavy() -> None:
 
 def test_working_a_plan_out_loads_nothing_heavy() -> None:
     """With conditions, and with the schema."""
-    run = f"from optcomp.planner.schema import schema; schema(); plan = {every_kind()!r}; "
+    run = f"from optcomp.planner.plan_schema import schema; schema(); plan = {every_kind()!r}; "
     run += "from optcomp.planner import make_plan, read; assert make_plan(read(plan)).lines"
     assert loaded("optcomp.planner", run) == []
 

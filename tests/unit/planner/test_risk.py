@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from optcomp.planner import Plan, make_plan, read
 from optcomp.planner.edits import put
-from optcomp.release.facts import facts, words
+from optcomp.release.plan_facts import facts, words
 from tests.oracles.beliefs import Losses, coins, rounded, together
 from tests.plans import Plain, small
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from optcomp import InvalidInput, OptcompError
 from optcomp.planner import read
-from optcomp.planner.schema import ID, schema
+from optcomp.planner.plan_schema import ID, schema
 from tests.plans import ROOT, Plain, every_kind, example, small, spoiled
 
 SCHEMA = schema()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.planner import read
-from optcomp.release.preflight import Preflight, first_bad_line, preflight
+from optcomp.release.first_look import Preflight, first_bad_line, preflight
 from optcomp.release.released import table_of
 from optcomp.statistics import Count, Histogram, Mean
 from tests.plans import Plain
@@ -215,7 +215,7 @@ def test_a_header_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chunk", [1, 3, 2**20])
 def test_the_first_line_that_is_not_utf8(chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optcomp.release.preflight._CHUNK", chunk)
+    monkeypatch.setattr("optcomp.release.first_look._CHUNK", chunk)
     good = "é€😀\n\n".encode()
     for content, line in (
         (b"", None),

@@ -16,8 +16,8 @@ import pytest
 
 from optcomp.planner import Plan, make_plan, read
 from optcomp.planner.edits import hold, put
-from optcomp.release.facts import cautions, down, facts, growth, near, shares, up, words
 from optcomp.release.pictures import MOST_BARS, printable
+from optcomp.release.plan_facts import cautions, down, facts, growth, near, shares, up, words
 from optcomp.release.report import MOST_CELLS, page
 from optcomp.statistics import Count
 from tests.plans import Plain, every_kind, example, small

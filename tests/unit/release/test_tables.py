@@ -11,7 +11,7 @@ import pytest
 
 from optcomp.cli.plan.tables import show_plan, show_release
 from optcomp.planner import make_plan, read_file
-from optcomp.release.facts import facts, growth
+from optcomp.release.plan_facts import facts, growth
 from optcomp.release.report import page
 from optcomp.release.tables import Sheet, cell_sheet, plan_sheet, result_sheet
 

@@ -12,7 +12,7 @@ import pytest
 from optcomp.errors import InvalidInput
 from optcomp.interactive.audit import audit, known_mechanisms
 from optcomp.planner import make_plan, read
-from optcomp.planner.schema import schema
+from optcomp.planner.plan_schema import schema
 from optcomp.release import facts, preflight, release_plan, verify_release
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase

@@ -124,7 +124,6 @@ def _asked(names: Sequence[str] | None, every: bool, broken: bool) -> list[str]:
 
 
 def _runs(trials: str | None) -> int | None:
-    from optcomp.interactive.audit.confidence import MOST_TRIALS
-    from optcomp.interactive.audit.run import LEAST_TRIALS
+    from optcomp.interactive.audit import LEAST_TRIALS, MOST_TRIALS
 
     return None if trials is None else whole_number(trials, "--trials", LEAST_TRIALS, MOST_TRIALS)

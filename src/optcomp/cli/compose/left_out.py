@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import optcomp as oc
 from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.sought_total import SoughtTotal
-from optcomp.composition.reading import read_any
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
+from optcomp.composition import read_any
+from optcomp.instances import Mixture, Parts
 from optcomp.theorems import mv18_1_7
 
 _SAME = {"KOV15-3.4": "KOV15-3.5", "KOV15-3.3": "MV18-1.5", "OPT": "MV18-1.5"}

@@ -13,7 +13,14 @@ from optcomp.cli.figures.files import Picture
 from optcomp.cli.writing.digits import excess, shown_up
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import print_table, say
-from optcomp.proofs.count_noise import CLOSE, SIZES, WAYS, CountNoise, Way, compare_counts
+from optcomp.proofs import (
+    CLOSE,
+    SIZES,
+    WAYS,
+    CountNoise,
+    Way,
+    compare_counts,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

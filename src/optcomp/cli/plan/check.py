@@ -8,10 +8,18 @@ from rich.text import Text
 
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import listed, print_table, say
-from optcomp.release.advice import percent, plain, shortened
-from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
-from optcomp.release.pictures import printable
-from optcomp.release.preflight import BOUNDS, NOTICE, Preflight
+from optcomp.release import (
+    BOUNDS,
+    NOTICE,
+    ColumnCounts,
+    FileCounts,
+    PersonCounts,
+    Preflight,
+    percent,
+    plain,
+    printable,
+    shortened,
+)
 
 _NUMBERS = ("missing", "unreadable", "below", "above", "other", "least", "greatest")
 """Columns of the table after name and kind."""

@@ -205,14 +205,14 @@ def show(
             source = _edited(source, (sets, holds, frees, drops, adds))
         document = _read(source)
     from optcomp.planner import make_plan  # what follows takes longer to import than a mistake takes to be found
-    from optcomp.release.facts import facts, growth
+    from optcomp.release import facts, growth
 
     with about(name), working("planning"):
         plan = make_plan(document)
         shown = facts(plan)
         grown = growth(plan) if html is not None or paper is not None else []
     if save is not None:
-        from optcomp.planner.source import dumped
+        from optcomp.planner import dumped
 
         write(save, dumped(source, as_json=save.suffix.lower() == ".json"), "--save")
     write_reports(shown, grown, None, html, paper)
@@ -242,7 +242,7 @@ def check(file: _Committed, data: _Data, as_json: options.PlainJson = False) -> 
     with about(str(file)):
         document = _read(_source(str(file), str(file)))
     from optcomp.cli.plan.check import show_check
-    from optcomp.release.preflight import preflight
+    from optcomp.release import preflight
 
     with about(str(file)), options_named({"source": "data"}), working("counting"):
         found = preflight(document, data)
@@ -282,8 +282,7 @@ def release(
     with about(str(file)):
         document = _read(_source(str(file), str(file)))
     from optcomp.cli.plan.tables import show_release
-    from optcomp.release.released import release_plan
-    from optcomp.release.store import NotReleased, Store
+    from optcomp.release import NotReleased, Store, release_plan
 
     check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
     own = about(str(file), NotReleased)
@@ -305,7 +304,7 @@ def schema() -> None:
 
     optcomp plan schema > plan-schema.json
     """
-    from optcomp.planner.schema import schema as made
+    from optcomp.planner import schema as made
 
     print_json(made())
 
@@ -316,7 +315,7 @@ _EDITS = {name: name for name in ("set", "hold", "free", "drop", "add")}
 
 def _edited(source: Any, given: Sequence[list[str] | None]) -> Any:
     """The plan with the changes that were asked for; holding an error means planning first."""
-    from optcomp.planner.edits import Edits, edited
+    from optcomp.planner import Edits, edited
 
     with options_named(_EDITS), working("planning"):
         return edited(source, Edits(*(tuple(each or ()) for each in given)))
@@ -358,7 +357,7 @@ def about(name: str, *others: type[oc.OptcompError]) -> Iterator[None]:
 
 
 def _source(file: str, name: str) -> Any:
-    from optcomp.planner.source import MOST_BYTES, parsed
+    from optcomp.planner import MOST_BYTES, parsed
 
     if file != "-" and Path(file).is_file() and Path(file).stat().st_size > MOST_BYTES:
         raise Complaint(f"{name}: must have at most {MOST_BYTES} bytes")

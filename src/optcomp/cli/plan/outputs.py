@@ -47,7 +47,7 @@ def check_apart(given: Mapping[str, Path | None]) -> None:
 
 def write_reports(facts: Any, growth: Any, view: Any, html: Path | None, paper: Path | None) -> None:
     """Write the reports that were asked for."""
-    from optcomp.release.report import page
+    from optcomp.release import page
 
     for path, option, printing in ((html, "--html", False), (paper, "--pdf-ready", True)):
         if path is not None:
@@ -63,7 +63,7 @@ def say_reports(html: Path | None, paper: Path | None) -> None:
 
 def write(path: Path, text: str, option: str) -> None:
     """Write a file whole, or leave what was there."""
-    from optcomp.release.store import replace_file
+    from optcomp.release import replace_file
 
     try:
         replace_file(path, text)

@@ -11,9 +11,7 @@ from rich.text import Text
 
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import listed, print_table, say
-from optcomp.release.facts import near, up
-from optcomp.release.pictures import printable
-from optcomp.release.tables import Row, Sheet, cell_sheet, plan_sheet, result_sheet
+from optcomp.release import Row, Sheet, cell_sheet, near, plan_sheet, printable, result_sheet, up
 
 _MOST_CELLS = 12
 """Cells of a table, and notes, that a terminal shows; the file has all."""

@@ -13,7 +13,7 @@ from optcomp.cli.failures import Complaint
 from optcomp.cli.reading.expressions import Call, Malformed
 from optcomp.cli.reading.mechanism_syntax import make
 from optcomp.cli.reading.numbers import plain, whole_number
-from optcomp.composition.reading import MOST_COPIES, Item
+from optcomp.composition import MOST_COPIES, Item
 
 MechanismCounts = dict[Item, int]
 """How many mechanisms there are of each guarantee; a billion of one kind is one entry."""

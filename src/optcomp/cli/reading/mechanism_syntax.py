@@ -14,8 +14,8 @@ import optcomp as oc
 from optcomp.cli.failures import Complaint
 from optcomp.cli.reading.expressions import Argument, Call, Malformed, uniform
 from optcomp.cli.reading.numbers import plain
-from optcomp.composition.reading import Item
-from optcomp.numerics.exact import exact
+from optcomp.composition import Item
+from optcomp.numerics import exact
 
 _CLOSE = 0.6
 """How alike a name must be to be offered in place of an unknown one: difflib's own measure."""

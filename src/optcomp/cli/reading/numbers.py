@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import optcomp as oc
 from optcomp.cli.failures import Complaint
-from optcomp.numerics.exact import exact
 
 _PROBLEM = "must be a number such as 0.1, 1e-9 or 1/3"
 _DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)")
@@ -40,6 +39,8 @@ def _hint(text: str) -> str:
 
 def whole_number(text: str, what: str, least: int, most: int) -> int:
     """A whole number in a range, also when it is written 3.0 or 5e1."""
+    from optcomp.numerics import exact
+
     try:
         number = Fraction(exact(plain(text, what), what))
     except (oc.InvalidInput, Complaint):
@@ -51,6 +52,8 @@ def whole_number(text: str, what: str, least: int, most: int) -> int:
 
 def real_number(text: str, what: str) -> float:
     """A finite number as the nearest float."""
+    from optcomp.numerics import exact
+
     return float(exact(plain(text, what), what))
 
 

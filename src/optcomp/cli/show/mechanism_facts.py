@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import optcomp as oc
 from optcomp.cli.reading.mechanism_syntax import name_of, number, parameters, written
-from optcomp.composition.reading import Item
+from optcomp.composition import Item
 from optcomp.guarantees import KnownLoss, RenyiBounded
-from optcomp.numerics.balls import FLOAT_BITS, float_up, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import FLOAT_BITS, Exact, float_up, precision
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Rényi orders that are shown."""

@@ -17,17 +17,15 @@ from optcomp.cli.progress import working
 from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.reading.mechanism_syntax import written
 from optcomp.cli.writing.digits import mechanisms
-from optcomp.composition.reading import read_any
+from optcomp.composition import read_any
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.noise import Gaussian
-from optcomp.guarantees.notions import GaussianDP
-from optcomp.instances.mixture import Mixture
-from optcomp.instances.parts import Parts
-from optcomp.numerics.exact import float_above, float_below
+from optcomp.guarantees import Gaussian, GaussianDP
+from optcomp.instances import Mixture, Parts
+from optcomp.numerics import float_above, float_below
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
-    from optcomp.release.verification import Verification
+    from optcomp.release import Verification
 
 
 def document_of(text: str) -> Mapping[str, object] | str:
@@ -47,7 +45,7 @@ def document_of(text: str) -> Mapping[str, object] | str:
 
 def verified_release(release: Mapping[str, object], files: list[str] | None, name: str, as_json: bool) -> bool:
     """Whether a release fits together, and its total is proved."""
-    from optcomp.release.verification import verify_release
+    from optcomp.release import verify_release
 
     if files:
         raise Complaint("--from: is for certificates; the mechanisms of a release follow from its plan")

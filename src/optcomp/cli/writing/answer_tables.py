@@ -17,8 +17,8 @@ from optcomp.cli.sought_total import SoughtTotal
 from optcomp.cli.writing.digits import SHOWN, decimal_ends, excess, mechanisms, published, saving, shown_down, shown_up
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import console, listed, print_table, room, say
-from optcomp.composition.reading import read_any
-from optcomp.instances.mixture import Mixture
+from optcomp.composition import read_any
+from optcomp.instances import Mixture
 
 _ROOM_FOR_NAMES, _ROOM_FOR_METHODS, _ROOM_FOR_ADVICE = 105, 80, 90
 """Columns of a terminal below which a comparison leaves out names, then methods too, and an answer its long advice."""

@@ -21,10 +21,8 @@ from optcomp.errors import Written
 from optcomp.interactive.answers import Answer, measured, noised
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.tables import Tables, neighbouring
-from optcomp.statistics import Question
-from optcomp.statistics.audited import AuditCase, Neighbourhood
+from optcomp.statistics import AuditCase, Neighbourhood, Question, audit_cases
 from optcomp.statistics.noise import Results
-from optcomp.statistics.register import audit_cases
 
 _HOW: dict[Neighbourhood, str] = {
     "added": "a person is added",

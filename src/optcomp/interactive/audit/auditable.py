@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from optcomp.errors import InvalidGuarantee, InvalidInput, Written
-from optcomp.numerics.exact import Exact, exact
+from optcomp.numerics import Exact, exact
 
 Side = Literal[0, 1]
 """The first or the second of the two neighbouring inputs."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 
 from optcomp.interactive.audit.auditable import Auditable, Side
-from optcomp.numerics.blocked import Floats, Ints
+from optcomp.numerics import Floats, Ints
 
 LYU_SU_LI = "Lyu, Su, Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017"
 """Where most of them were found to be wrong."""

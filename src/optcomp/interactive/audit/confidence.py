@@ -17,8 +17,7 @@ from fractions import Fraction
 from flint import arb
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import DEEP_BITS, ball, float_down, float_up, precision
-from optcomp.numerics.exact import Exact, whole
+from optcomp.numerics import DEEP_BITS, Exact, ball, float_down, float_up, precision, whole
 
 MOST_TRIALS = 10**9
 """Runs beyond take days, even of the quickest mechanism."""

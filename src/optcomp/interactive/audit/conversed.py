@@ -17,9 +17,7 @@ from optcomp.interactive.audit.tables import Tables, neighbouring
 from optcomp.interactive.guess_and_check import GuessAndCheck, GuessAndCheckRun
 from optcomp.interactive.multiplicative_weights import STEPS, MultiplicativeWeightsRun, PrivateMultiplicativeWeights
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector, SparseVectorRun
-from optcomp.statistics import Count
-from optcomp.statistics.audited import Neighbourhood
-from optcomp.statistics.table import Table
+from optcomp.statistics import Count, Neighbourhood, Table
 
 DNRRV09 = "Dwork, Naor, Reingold, Rothblum, Vadhan, On the complexity of differentially private data release, 2009"
 HR10 = "Hardt, Rothblum, A multiplicative weights mechanism for privacy-preserving data analysis, 2010"

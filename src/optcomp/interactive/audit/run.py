@@ -25,9 +25,19 @@ from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.confidence import MOST_TRIALS, probability_down, probability_up
 from optcomp.interactive.audit.events import Aim, Event, Tally, choose
 from optcomp.interactive.audit.known import mechanism
-from optcomp.numerics.balls import SUM_BITS, ball, float_down, precision
-from optcomp.numerics.exact import Exact, Number, exact, whole
-from optcomp.numerics.progress import Listener, listening, report
+from optcomp.numerics import (
+    SUM_BITS,
+    Exact,
+    Listener,
+    Number,
+    ball,
+    exact,
+    float_down,
+    listening,
+    precision,
+    report,
+    whole,
+)
 
 CONFIDENCE = 0.95
 """What audits promise unless told otherwise."""

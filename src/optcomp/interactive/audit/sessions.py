@@ -11,8 +11,7 @@ from optcomp.interactive.audit.conversed import GROWS, SOUTH, conversed, nearest
 from optcomp.interactive.audit.tables import neighbouring
 from optcomp.interactive.filters import SumFilter
 from optcomp.interactive.session import CommittedPlan, Session
-from optcomp.statistics import Histogram, Question
-from optcomp.statistics.table import Table
+from optcomp.statistics import Histogram, Question, Table
 
 MV16 = "Murtagh, Vadhan, The complexity of computing the optimal composition of differential privacy, 2016"
 RRUV16 = "Rogers, Roth, Ullman, Vadhan, Privacy odometers and filters: pay-as-you-go composition, 2016"

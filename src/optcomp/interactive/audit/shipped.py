@@ -17,7 +17,7 @@ from optcomp.interactive.audit.answered import answered_statistics
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.conversed import CONVERSED
 from optcomp.interactive.audit.sessions import SESSIONS
-from optcomp.numerics.balls import SUM_BITS, float_up, precision
+from optcomp.numerics import SUM_BITS, float_up, precision
 
 _COIN_FLIPS = 0.5
 """The share of bits that OpenDP replaces by fair coins: a bit is kept with probability 3/4."""

@@ -10,9 +10,7 @@ from functools import cache
 from typing import Any, get_args
 
 from optcomp.extras import needed
-from optcomp.statistics import Categories, Integers, Reals, Table
-from optcomp.statistics.audited import Neighbourhood
-from optcomp.statistics.table import Query
+from optcomp.statistics import Categories, Integers, Neighbourhood, Query, Reals, Table
 
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
 """All of them."""

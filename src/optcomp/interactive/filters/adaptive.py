@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optcomp.guarantees.approximate import ApproxDP
+from optcomp.guarantees import ApproxDP
 from optcomp.interactive.filters.admission import Filter
 from optcomp.interactive.filters.caps import priced_in_rho, root_down, split_delta
 from optcomp.interactive.filters.cost import Cost
 from optcomp.interactive.filters.requests import Request
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
 from optcomp.theorems import wrrw23
 
 

@@ -18,8 +18,7 @@ from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar
 
 from optcomp.errors import BudgetExceeded, HypothesisNotMet, Written
-from optcomp.guarantees.approximate import ApproxDP
-from optcomp.guarantees.notions import ZCDP, ApproxZCDP, RenyiDP
+from optcomp.guarantees import ZCDP, ApproxDP, ApproxZCDP, RenyiDP
 from optcomp.interactive.filters.cost import SYMBOLS, Cost, short_down, short_up
 from optcomp.interactive.filters.requests import Request, holds_float, in_words, read_request
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 from math import isqrt
 
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.approximate import checked_delta, mechanism_epsilon
+from optcomp.guarantees import checked_delta, mechanism_epsilon
 from optcomp.interactive.filters.admission import unaccountable
 from optcomp.interactive.filters.cost import kept
 from optcomp.interactive.filters.requests import Request, concentrated
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
 
 
 def split_delta(epsilon: Number, delta: Number, delta_parts: Number) -> tuple[Fraction, Fraction, Fraction]:

@@ -13,7 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_E
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import Exact
 
 MOST_BITS, GRID_BITS = 14_000, 13_400
 """Of denominators: below what Python writes as decimals, and finer than any float; beyond, sums are rounded up."""

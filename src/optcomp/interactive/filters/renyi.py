@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.approximate import mechanism_epsilon
-from optcomp.guarantees.notions import RenyiDP
+from optcomp.guarantees import RenyiDP, mechanism_epsilon
 from optcomp.interactive.filters.admission import Filter, unaccountable
 from optcomp.interactive.filters.caps import root_down, split_delta
 from optcomp.interactive.filters.cost import Cost, kept
 from optcomp.interactive.filters.requests import Request, divergence
-from optcomp.numerics.exact import Number, exact
+from optcomp.numerics import Number, exact
 from optcomp.theorems import fz21
 
 _LEAST_ORDER, _MOST_ORDER = 1 + 2.0**-40, 2.0**40

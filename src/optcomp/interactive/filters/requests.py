@@ -11,17 +11,25 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from optcomp.composition.conversion import convert
-from optcomp.composition.reading import Item, read_item
+from optcomp.composition import Item, convert, read_item
 from optcomp.errors import InvalidInput, shown
-from optcomp.guarantees.approximate import ApproxDP, PureDP
-from optcomp.guarantees.choices import Exponential
-from optcomp.guarantees.known_loss import KnownLoss
-from optcomp.guarantees.noise import DiscreteGaussian, Gaussian
-from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiBounded, RenyiDP
+from optcomp.guarantees import (
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    DiscreteGaussian,
+    Exponential,
+    Gaussian,
+    GaussianDP,
+    KnownLoss,
+    PureDP,
+    RenyiBounded,
+    RenyiDP,
+)
 from optcomp.interactive.filters.cost import short_up
-from optcomp.numerics.balls import FLOAT_BITS, float_up, precision
-from optcomp.theorems.fz21 import response_divergence
+from optcomp.numerics import FLOAT_BITS, float_up, precision
+from optcomp.theorems import fz21
 
 Request = Item
 """What `compose` takes as one mechanism."""
@@ -57,7 +65,7 @@ def divergence(request: object, order: float) -> Fraction | None:
     bounds = []
     known = pair(request)
     if known is not None and not known[1]:
-        bounds.append(response_divergence(known[0], order))
+        bounds.append(fz21.response_divergence(known[0], order))
     about = concentrated(request)
     if about is not None and not about[1]:
         bounds.append(about[0] * Fraction(order))

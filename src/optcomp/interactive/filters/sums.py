@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from optcomp.guarantees.approximate import ApproxDP, checked_delta, mechanism_epsilon
+from optcomp.guarantees import ApproxDP, checked_delta, mechanism_epsilon
 from optcomp.interactive.filters.admission import Filter, unaccountable
 from optcomp.interactive.filters.cost import Cost, kept
 from optcomp.interactive.filters.requests import Request, pair
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
 
 
 @dataclass(frozen=True, init=False, repr=False)

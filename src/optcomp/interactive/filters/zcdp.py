@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput
-from optcomp.guarantees.approximate import checked_delta
-from optcomp.guarantees.notions import ZCDP, ApproxZCDP
+from optcomp.guarantees import ZCDP, ApproxZCDP, checked_delta
 from optcomp.interactive.filters.admission import Filter
 from optcomp.interactive.filters.caps import priced_in_rho, root_down, split_delta
 from optcomp.interactive.filters.cost import Cost, kept
 from optcomp.interactive.filters.requests import Request
-from optcomp.numerics.exact import Number
+from optcomp.numerics import Number
 from optcomp.theorems import fz21, wrrw23
 
 

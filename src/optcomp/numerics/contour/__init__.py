@@ -1,4 +1,66 @@
 """The excess E(1 - e^{y-L})_+ of a long sum of coins by a smoothed contour integral, every error bounded.
 
 `docs/engine.md` has the proof; each module names the part of it that it implements.
+
+A name fetches its module when it is first used.
 """
+
+from typing import TYPE_CHECKING
+
+from optcomp.late import late
+
+if TYPE_CHECKING:
+    from optcomp.numerics.contour.anchor import Anchor, CoinSource
+    from optcomp.numerics.contour.bracket import Bracket, Goal, excess, excess_at, excess_root, root
+    from optcomp.numerics.contour.coin_law import CoinLaw
+    from optcomp.numerics.contour.coins import Coins
+    from optcomp.numerics.contour.gradient import BLUR, MOST_DENSE, Terms, optimum
+    from optcomp.numerics.contour.independent import Independent
+    from optcomp.numerics.contour.plan import Contour, short
+    from optcomp.numerics.contour.shift import shifted
+
+_MODULE_OF = {
+    "Anchor": "anchor",
+    "BLUR": "gradient",
+    "Bracket": "bracket",
+    "CoinLaw": "coin_law",
+    "CoinSource": "anchor",
+    "Coins": "coins",
+    "Contour": "plan",
+    "Goal": "bracket",
+    "Independent": "independent",
+    "MOST_DENSE": "gradient",
+    "Terms": "gradient",
+    "excess": "bracket",
+    "excess_at": "bracket",
+    "excess_root": "bracket",
+    "optimum": "gradient",
+    "root": "bracket",
+    "shifted": "shift",
+    "short": "plan",
+}
+"""Every name of the surface, and where it comes from."""
+
+__all__ = [
+    "Anchor",
+    "BLUR",
+    "Bracket",
+    "CoinLaw",
+    "CoinSource",
+    "Coins",
+    "Contour",
+    "Goal",
+    "Independent",
+    "MOST_DENSE",
+    "Terms",
+    "excess",
+    "excess_at",
+    "excess_root",
+    "optimum",
+    "root",
+    "shifted",
+    "short",
+]
+
+if not TYPE_CHECKING:  # a type checker reads the imports above
+    __getattr__ = late(__name__, _MODULE_OF)

@@ -1,1 +1,24 @@
 """Laws of single real random variables, as the contour integral needs them: exponential moments on vertical lines."""
+
+from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
+from optcomp.numerics.laws.discrete_gaussian import LEAST_SIGMA, MOST_SIGMA, DiscreteGaussianLaw
+from optcomp.numerics.laws.gaussian import NormalLaw, normal_excess
+from optcomp.numerics.laws.laplace import LaplaceLaw
+from optcomp.numerics.laws.law import Law, Summand
+from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
+from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+
+__all__ = [
+    "AtomicLaw",
+    "Atoms",
+    "DiscreteGaussianLaw",
+    "LEAST_SIGMA",
+    "LaplaceLaw",
+    "Law",
+    "MOST_SIGMA",
+    "MixedLaplaceLaw",
+    "MixedNormalLaw",
+    "NormalLaw",
+    "Summand",
+    "normal_excess",
+]

@@ -17,7 +17,7 @@ from flint import arb
 
 from optcomp.numerics.balls import SUM_BITS, ball, float_down, precision
 from optcomp.numerics.blocked import Floats, U
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.law import Law, Waves, waves_of
 
 LEAST_SIGMA, MOST_SIGMA = 0.1, 1e6

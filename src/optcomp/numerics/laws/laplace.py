@@ -15,7 +15,7 @@ from flint import arb
 
 from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
 from optcomp.numerics.laws.law import Waves, joined, log_mean_by_points, waves_of
 

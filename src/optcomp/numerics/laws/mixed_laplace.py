@@ -17,7 +17,7 @@ from flint import acb, arb
 
 from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats, U
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.laplace import gauss_cut, legendre, legendre_balls
 from optcomp.numerics.laws.law import log_mean_by_points

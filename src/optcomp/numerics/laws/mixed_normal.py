@@ -21,7 +21,7 @@ from flint import acb, arb
 
 from optcomp.numerics.balls import QUICK_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import Floats, U
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.gaussian import normal_tail
 from optcomp.numerics.laws.mixed_shape import Rule, Shape, log_ratio, middle_of, share_of

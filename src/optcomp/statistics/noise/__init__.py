@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from optcomp.statistics.noise.continuous import log_of
 from optcomp.statistics.noise.currency import EPSILON, RHO, Allowance, AnswerCost, Currency
 from optcomp.statistics.noise.drawing import MOST_VALUE
 from optcomp.statistics.noise.exponential import EXPONENTIAL, ExponentialChoice
@@ -35,6 +36,7 @@ __all__ = [
     "gaussian_sigma",
     "known_noises",
     "laplace_scale",
+    "log_of",
     "noise_named",
     "register_noise",
     "unregister_noise",

@@ -20,8 +20,15 @@ from functools import lru_cache
 from flint import arb
 
 from optcomp.guarantees import ApproxDP, Gaussian
-from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, fraction, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import (
+    SUM_BITS,
+    Exact,
+    ball,
+    float_down,
+    float_up,
+    fraction,
+    precision,
+)
 
 _OF_DELTA = 1e-7
 """The leak may be this share of δ."""

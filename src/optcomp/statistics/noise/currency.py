@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.guarantees import ZCDP, ApproxDP, Exponential, PureDP
-from optcomp.numerics.exact import Exact
-from optcomp.theorems.fz21 import largest_rho
+from optcomp.numerics import Exact
+from optcomp.theorems import fz21
 
 AnswerCost = PureDP | ApproxDP | ZCDP | Exponential
 """A guarantee that an answer spends."""
@@ -41,7 +41,7 @@ class Allowance:
         """ρ for all parts together; with ε and δ the largest one that they allow (CKS20)."""
         if self.rho is not None:
             return Fraction(self.rho)
-        return largest_rho(self.whole_epsilon, Fraction(self.delta or 0))
+        return fz21.largest_rho(self.whole_epsilon, Fraction(self.delta or 0))
 
 
 class Currency(ABC):

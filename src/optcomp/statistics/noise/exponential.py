@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from optcomp.guarantees import Exponential
-from optcomp.numerics.balls import SUM_BITS, ball, float_up, precision
-from optcomp.numerics.exact import Number
+from optcomp.numerics import SUM_BITS, Number, ball, float_up, precision
 from optcomp.statistics.noise.currency import Allowance, AnswerCost
 from optcomp.statistics.noise.drawing import drawn
 from optcomp.statistics.noise.kind import PaidInEpsilon, Results

@@ -19,9 +19,7 @@ import numpy as np
 from flint import arb
 
 from optcomp.guarantees import ZCDP, DiscreteGaussian
-from optcomp.numerics.balls import ball
-from optcomp.numerics.blocked import Floats
-from optcomp.numerics.exact import Exact
+from optcomp.numerics import Exact, Floats, ball
 from optcomp.statistics.noise.continuous import as_continuous, leak_share, smoothing
 from optcomp.statistics.noise.currency import Allowance
 from optcomp.statistics.noise.kind import LEAST_RHO, AddedNoise, Counted, PaidInRho, Results, Worth, missed_each

@@ -18,9 +18,7 @@ from flint import arb
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian, PureDP
-from optcomp.numerics.balls import FLOAT_BITS, ball, precision
-from optcomp.numerics.blocked import Floats
-from optcomp.numerics.exact import Exact, Number
+from optcomp.numerics import FLOAT_BITS, Exact, Floats, Number, ball, precision
 from optcomp.statistics.noise.currency import EPSILON, RHO, Allowance, AnswerCost, Currency
 from optcomp.statistics.noise.drawing import drawn
 from optcomp.statistics.part import IntegerVector, Part

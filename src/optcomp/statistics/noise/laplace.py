@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import ball
-from optcomp.numerics.blocked import Floats
+from optcomp.numerics import Floats, ball
 from optcomp.statistics.noise.currency import Allowance
 from optcomp.statistics.noise.kind import AddedNoise, PaidInEpsilon, missed_each
 from optcomp.statistics.noise.scales import laplace_scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import SUM_BITS, ball, float_up, precision
+from optcomp.numerics import SUM_BITS, ball, float_up, precision
 
 LEAST_SCALE, MOST_SCALE = 1e-3, 1e15
 """What can be sampled: in units of the part."""

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 import optcomp as oc
 from optcomp.interactive.audit.confidence import MOST_TRIALS, probability_down, probability_up
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 ERRORS: list[Exact] = [Fraction(1, 40), 0.2, Fraction(1, 10**9)]
 SIZES = [1, 2, 3, 7, 20, 60]

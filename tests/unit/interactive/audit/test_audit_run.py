@@ -16,7 +16,7 @@ from optcomp.interactive import audit as front
 from optcomp.interactive.audit import AtMost, Audit, Auditable, Event, Side, audit, audit_all, known_mechanisms
 from optcomp.interactive.audit.run import epsilon_down
 from optcomp.numerics.balls import ball, precision
-from optcomp.numerics.exact import Exact
+from optcomp.numerics.exact_numbers import Exact
 
 
 def coin(claimed: float = 1.0, *, delta: float = 0.0, period: int = 4) -> Auditable:

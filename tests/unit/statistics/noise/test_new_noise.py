@@ -13,7 +13,7 @@ from optcomp.interactive import Session, SumFilter
 from optcomp.interactive.audit import audit
 from optcomp.interactive.audit.answered import answered
 from optcomp.planner import make_plan, read
-from optcomp.planner.schema import schema
+from optcomp.planner.plan_schema import schema
 from optcomp.release import release_plan, verify_release
 from optcomp.statistics import Count, Integers, Question, Table, noise_reach
 from optcomp.statistics.audited import AuditCase

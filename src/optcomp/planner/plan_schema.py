@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from optcomp.planner.allocate import Objective
 from optcomp.planner.document import AUTO, HARM, MOST_ROWS, VERSION
-from optcomp.statistics.fragments import ANY_NUMBER, Schema, entries, listed, number, text, whole
-from optcomp.statistics.register import Named, known_keywords
-from optcomp.statistics.table import Neighbours
+from optcomp.planner.objective import Objective
+from optcomp.statistics import Named, Neighbours, fragments, known_keywords
 
 ID = f"urn:optcomp:plan:{VERSION}"
 """The name of the schema."""
@@ -20,7 +18,7 @@ _NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?(/[0-9]+)?\s*$"
 """Text that is a number: a decimal, or a fraction."""
 
 
-def schema() -> Schema:
+def schema() -> fragments.Schema:
     """The schema, draft 2020-12, as a new dictionary."""
     known = known_keywords()
     return {
@@ -28,7 +26,7 @@ def schema() -> Schema:
         "$id": ID,
         "title": "A plan of optcomp",
         "description": "Statistics about a table, and a privacy budget to be split over them. Nothing in it is data.",
-        **entries(
+        **fragments.entries(
             {
                 "plan": {"const": VERSION, "description": "The version of the format."},
                 "data": _data(),
@@ -38,11 +36,11 @@ def schema() -> Schema:
                     "additionalProperties": {"$ref": "#/$defs/column"},
                 },
                 "budget": _budget(),
-                "confidence": number(
+                "confidence": fragments.number(
                     "With which probability an error is not exceeded, for each statistic by itself (for all cells of a "
                     "histogram together); default 0.95."
                 ),
-                "reserve": number("The share of the budget that is kept for later, at least 0 and below 1."),
+                "reserve": fragments.number("The share of the budget that is kept for later, at least 0 and below 1."),
                 "objective": {
                     "enum": list(get_args(Objective)),
                     "description": "scale: budgets in proportion to weights; squares (the default): least weighted sum "
@@ -66,20 +64,22 @@ def schema() -> Schema:
     }
 
 
-_NUMBERS: Schema = {
+_NUMBERS: fragments.Schema = {
     "description": "A number; as text it is taken exactly as written, such as '0.1', '1e-6' or '1/3'.",
     "anyOf": [{"type": "number"}, {"type": "string", "pattern": _NUMBER}],
 }
 """What `number` means in the schema."""
 
 
-def _data() -> Schema:
-    return entries(
+def _data() -> fragments.Schema:
+    return fragments.entries(
         {
-            "name": text("What the table is called in reports."),
-            "rows": whole("About how many rows there are: errors of means and quantiles depend on it.", 1, MOST_ROWS),
+            "name": fragments.text("What the table is called in reports."),
+            "rows": fragments.whole(
+                "About how many rows there are: errors of means and quantiles depend on it.", 1, MOST_ROWS
+            ),
             "rows_public": {"type": "boolean", "description": "Whether everybody may know the exact number of rows."},
-            "population": whole(
+            "population": fragments.whole(
                 "The number of people from whom the rows are a simple random sample whose members are secret "
                 "(BBG18); needs rows_public, neighbours: replace, and one row per person.",
                 1,
@@ -89,49 +89,62 @@ def _data() -> Schema:
                 "enum": list(get_args(Neighbours)),
                 "description": "What is protected: that a person is in the table, or what the person's rows say.",
             },
-            "person": text("The column that tells whose row it is; without it every row is a person of its own."),
-            "rows_per_person": whole("The most rows of one person that count."),
-            "groups_per_person": whole("The most cells of a histogram that one person is counted in."),
-            "rows_per_group": whole("The most rows of one person in one cell of a histogram."),
+            "person": fragments.text(
+                "The column that tells whose row it is; without it every row is a person of its own."
+            ),
+            "rows_per_person": fragments.whole("The most rows of one person that count."),
+            "groups_per_person": fragments.whole("The most cells of a histogram that one person is counted in."),
+            "rows_per_group": fragments.whole("The most rows of one person in one cell of a histogram."),
         }
     ) | {"description": "Facts about the table that everybody may know."}
 
 
-def _column() -> Schema:
+def _column() -> fragments.Schema:
     bounds = "The lowest and the highest value; what lies outside is clamped."
     scalar = {"anyOf": [{"type": kind} for kind in ("string", "integer", "boolean")]}
-    unit = number("Sums are taken in whole multiples of this; default about a millionth of the range.")
-    other = text("The name of the cell for everything else, missing values included; default (other).")
-    values = listed(scalar, "All values that count by themselves.")
+    unit = fragments.number("Sums are taken in whole multiples of this; default about a millionth of the range.")
+    other = fragments.text("The name of the cell for everything else, missing values included; default (other).")
+    values = fragments.listed(scalar, "All values that count by themselves.")
     return {
         "description": "One of integers, reals, categories.",
         "oneOf": [
-            entries({"integers": listed({"type": "integer"}, bounds, 2, 2), **_facts()}, ["integers"]),
-            entries({"reals": listed(ANY_NUMBER, bounds, 2, 2), "unit": unit, **_facts()}, ["reals"]),
-            entries({"categories": values, "other": other}, ["categories"]),
+            fragments.entries(
+                {"integers": fragments.listed({"type": "integer"}, bounds, 2, 2), **_facts()}, ["integers"]
+            ),
+            fragments.entries(
+                {"reals": fragments.listed(fragments.ANY_NUMBER, bounds, 2, 2), "unit": unit, **_facts()}, ["reals"]
+            ),
+            fragments.entries({"categories": values, "other": other}, ["categories"]),
         ],
     }
 
 
-def _facts() -> Schema:
+def _facts() -> fragments.Schema:
     """What everybody may know about values; stated errors are for data of which it is true."""
     return {
-        "present": number("The share of rows that have a value, above 0 and at most 1; errors of means depend on it."),
+        "present": fragments.number(
+            "The share of rows that have a value, above 0 and at most 1; errors of means depend on it."
+        ),
         "centre": _between("The mean of the values, about, or between which numbers it lies."),
         "spread": _between("The standard deviation of the values, about, or between which numbers it lies."),
     }
 
 
-def _between(description: str) -> Schema:
-    pair = {"type": "array", "items": ANY_NUMBER, "minItems": 2, "maxItems": 2}
-    return {"anyOf": [ANY_NUMBER, pair], "description": description}
+def _between(description: str) -> fragments.Schema:
+    pair = {"type": "array", "items": fragments.ANY_NUMBER, "minItems": 2, "maxItems": 2}
+    return {"anyOf": [fragments.ANY_NUMBER, pair], "description": description}
 
 
-def _budget() -> Schema:
+def _budget() -> fragments.Schema:
     ways = [
-        entries({"epsilon": number("ε of the total."), "delta": number("δ of the total; default 0.")}, ["epsilon"]),
-        entries({"rho": number("ρ of zero-concentrated differential privacy.")}, ["rho"]),
-        entries({"harm": {"enum": list(HARM), "description": f"A suggestion of (ε, δ): {_suggestions()}."}}, ["harm"]),
+        fragments.entries(
+            {"epsilon": fragments.number("ε of the total."), "delta": fragments.number("δ of the total; default 0.")},
+            ["epsilon"],
+        ),
+        fragments.entries({"rho": fragments.number("ρ of zero-concentrated differential privacy.")}, ["rho"]),
+        fragments.entries(
+            {"harm": {"enum": list(HARM), "description": f"A suggestion of (ε, δ): {_suggestions()}."}}, ["harm"]
+        ),
     ]
     return {"description": "What may be spent in all, as (ε, δ) or as ρ.", "oneOf": ways}
 
@@ -140,19 +153,21 @@ def _suggestions() -> str:
     return ", ".join(f"{harm} ({eps}, {delta})" for harm, (eps, delta) in HARM.items())
 
 
-def _statistic(named: Named) -> Schema:
+def _statistic(named: Named) -> fragments.Schema:
     keyword = named.keyword
     mechanisms = [AUTO, *(noise.name for noise in named.statistic.noises())]
     own = {
-        "where": text("Only rows that satisfy this condition, such as age >= 18 and region == 'north'."),
+        "where": fragments.text("Only rows that satisfy this condition, such as age >= 18 and region == 'north'."),
         "mechanism": {"enum": mechanisms, "description": "The noise; auto (the default) takes what is better."},
-        "weight": number("How much its error matters, relative to others; default 1."),
-        "epsilon": number("Held at this ε, with Laplace noise or a choice."),
-        "rho": number("Held at this ρ, with Gaussian noise."),
-        "error": number("Held at this error, in units of the variable, at the plan's confidence."),
-        "size": number("What relative errors are relative to; by default the rows for counts, the range for values."),
-        "rows": whole("About how many rows satisfy the condition; by default all.", 1, MOST_ROWS),
+        "weight": fragments.number("How much its error matters, relative to others; default 1."),
+        "epsilon": fragments.number("Held at this ε, with Laplace noise or a choice."),
+        "rho": fragments.number("Held at this ρ, with Gaussian noise."),
+        "error": fragments.number("Held at this error, in units of the variable, at the plan's confidence."),
+        "size": fragments.number(
+            "What relative errors are relative to; by default the rows for counts, the range for values."
+        ),
+        "rows": fragments.whole("About how many rows satisfy the condition; by default all.", 1, MOST_ROWS),
         "hold": {"type": "boolean", "description": "Keeps its error when other entries are edited by options."},
     }
     facts = {name: rule for name, rule in _facts().items() if name in keyword.facts}
-    return entries(dict(keyword.entries) | own | facts, [keyword.word])
+    return fragments.entries(dict(keyword.entries) | own | facts, [keyword.word])

@@ -15,15 +15,11 @@ from typing import Any
 import numpy as np
 
 from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
-from optcomp.numerics.contour.gradient import BLUR
-from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget, Spending
-from optcomp.planner.document import HARM, Document, Wish
-from optcomp.planner.plan import Line, Plan
+from optcomp.numerics.contour import BLUR
+from optcomp.planner import HARM, Budget, Document, Line, Load, PairBudget, Plan, RhoBudget, Spending, Wish
 from optcomp.release.pictures import label
-from optcomp.statistics import Categories, Integers, Reals
-from optcomp.statistics.domains import Domain, Numbers
-from optcomp.theorems import Bound
-from optcomp.theorems.fz21 import epsilon_at
+from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals
+from optcomp.theorems import Bound, fz21
 
 _POINTS = 24
 """Of the curve of growth: enough to see its shape, and each is a composition."""
@@ -312,7 +308,9 @@ def _sums(plan: Plan) -> list[float] | None:
         return None
     share = Fraction(plan.inside.delta) / max(sum(not line.spending.pure for line in plan.lines), 1)
     spendings = (line.spending for line in plan.lines)
-    return list(accumulate(float(each.budget) if each.pure else epsilon_at(each.budget, share) for each in spendings))
+    return list(
+        accumulate(float(each.budget) if each.pure else fz21.epsilon_at(each.budget, share) for each in spendings)
+    )
 
 
 def error_told(entry: Mapping[str, Any]) -> str:
@@ -331,7 +329,7 @@ def _rho_sum(plan: Plan, spendings: Sequence[Spending]) -> float | None:
     """The ε that the sum of ρ gives at the δ of the budget (CKS20)."""
     if not isinstance(plan.inside, ApproxDP) or not plan.inside.delta:
         return None
-    return epsilon_at(RhoBudget(0).total(spendings), plan.inside.delta)
+    return fz21.epsilon_at(RhoBudget(0).total(spendings), plan.inside.delta)
 
 
 def up(value: float, digits: int = 6) -> str:

@@ -16,14 +16,10 @@ import ibis
 import ibis.expr.types as ir
 
 from optcomp.errors import InvalidInput
-from optcomp.planner.document import Document
+from optcomp.planner import Document
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
-from optcomp.statistics import Categories, Domain, Integers
-from optcomp.statistics.casts import number as as_number
-from optcomp.statistics.domains import Numbers
-from optcomp.statistics.predicates import columns_of, condition
-from optcomp.statistics.sources import Lines, inspected
+from optcomp.statistics import Categories, Domain, Integers, Lines, Numbers, casts, columns_of, condition, inspected
 
 NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish"
 BOUNDS = (
@@ -164,7 +160,7 @@ def _absent(column: Any) -> Any:
 
 def _numbers(relation: ir.Table, name: str, domain: Numbers) -> ColumnCounts:
     column, whole = relation[name], isinstance(domain, Integers)
-    number = as_number(column)
+    number = casts.number(column)
     integral = number.type().is_integer()
     number = number if integral and whole else number.cast("float64")
     low, high = (int(domain.low), int(domain.high)) if integral and whole else domain.ends
