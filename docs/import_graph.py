@@ -53,19 +53,27 @@ def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else module
 
 
-def crossings(imports: dict[str, set[str]]) -> list[tuple[str, str]]:
-    """Each pair of a module and a module of another room that it imports.
+def crossings(source: Path = SOURCE) -> list[tuple[str, str, bool]]:
+    """Each module with what it imports of another room, as it is written, and whether that is deep inside the room.
 
+    `from optcomp.theorems import opt` goes to the surface of the room; `from optcomp.theorems.opt import Effort` is deep.
     What stands in no room is for everybody and is not counted: the package itself, and single modules such as errors.
     """
-    rooms = {room_of(module) for module in imports if is_deep(module)}
-    pairs = ((a, b) for a, found in imports.items() for b in found)
-    return sorted((a, b) for a, b in pairs if room_of(b) in rooms and room_of(a) != room_of(b))
+    trees = {_name(path, source): ast.parse(path.read_text(encoding="utf8")) for path in sorted(source.rglob("*.py"))}
+    packages = {name.rpartition(".")[0] for name in trees}
+    pairs = {(name, found) for name, tree in trees.items() for found in _written(tree) if found in trees}
+    rooms = {room_of(package) for package in packages if package.count(".") == 1}
+    crossing = ((a, b) for a, b in pairs if room_of(b) in rooms and room_of(a) != room_of(b))
+    return sorted((a, b, b not in packages) for a, b in crossing)
 
 
-def is_deep(module: str) -> bool:
-    """Whether a module lies inside a room, behind the room's own surface (its `__init__`)."""
-    return module.count(".") > 1
+def _written(tree: ast.Module) -> Iterator[str]:
+    """The modules that an import names after `from`, or after `import`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
 
 
 def in_cycles(imports: dict[str, set[str]]) -> list[str]:
@@ -94,22 +102,22 @@ def layers(root: Path = DOCS.parent) -> list[list[str]]:
 def facts(root: Path = DOCS.parent) -> Facts:
     """Rooms with their sizes, and how many imports lead from one to another; ready for JSON."""
     imports = modules_and_imports(root / "src")
-    crossing = crossings(imports)
+    crossing = crossings(root / "src")
     return {
         "layers": layers(root),
         "modules": dict(sorted(Counter(room_of(module) for module in imports).items())),
         "crossing": len(crossing),
-        "deep": sum(is_deep(b) for _, b in crossing),
+        "deep": sum(deep for _, _, deep in crossing),
         "in_cycles": in_cycles(imports),
         "arrows": _arrows(crossing),
     }
 
 
-def _arrows(crossing: list[tuple[str, str]]) -> list[dict[str, Any]]:
+def _arrows(crossing: list[tuple[str, str, bool]]) -> list[dict[str, Any]]:
     every, deep = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for a, b in crossing:
+    for a, b, inside in crossing:
         every[room_of(a), room_of(b)] += 1
-        deep[room_of(a), room_of(b)] += is_deep(b)
+        deep[room_of(a), room_of(b)] += inside
     return [{"from": a, "to": b, "imports": n, "deep": deep[a, b]} for (a, b), n in sorted(every.items())]
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         RenyiDP,
         SparseVectorDP,
     )
-    from optcomp.numerics.progress import listening
+    from optcomp.numerics import listening
     from optcomp.theorems import Bound, Theorem, known_theorems, theorem
 
 __version__ = "0.1.0"
@@ -91,7 +91,7 @@ _ROOM_OF = {
     "compose": "composition",
     "convert": "composition",
     "known_theorems": "theorems",
-    "listening": "numerics.progress",
+    "listening": "numerics",
     "theorem": "theorems",
 }
 """Every public name and where it comes from, sorted."""
