@@ -23,7 +23,7 @@ from optcomp.planner import make_plan, read
 from optcomp.planner.allocate import allocate
 from optcomp.planner.budgets import Budget, PairBudget, RhoBudget
 from optcomp.planner.choosing import Choosing
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import GAUSSIAN, LAPLACE, Noise
 from optcomp.theorems.fz21 import largest_rho
 
 EPSILON, DELTA = 1, Fraction(1, 10**6)
@@ -76,16 +76,16 @@ def section(quick: bool, console: Console) -> Section:
 def _errors(count: int) -> tuple[str, tuple[str, ...], list[tuple[str, ...]]]:
     source = read(document(count))
     choosing = Choosing(source, ApproxDP(EPSILON, DELTA))
-    ways: tuple[tuple[str, Budget, Mechanism], ...] = (
-        ("sums of ε", PairBudget(EPSILON, DELTA, "basic"), "laplace"),
-        ("closed form (KOV15)", PairBudget(EPSILON, DELTA, "kov"), "laplace"),
-        ("sums of ρ", RhoBudget(largest_rho(Fraction(EPSILON), DELTA)), "gaussian"),
-        ("optimal, Laplace", PairBudget(EPSILON, DELTA), "laplace"),
-        ("optimal, Gaussian", PairBudget(EPSILON, DELTA), "gaussian"),
+    ways: tuple[tuple[str, Budget, Noise], ...] = (
+        ("sums of ε", PairBudget(EPSILON, DELTA, "basic"), LAPLACE),
+        ("closed form (KOV15)", PairBudget(EPSILON, DELTA, "kov"), LAPLACE),
+        ("sums of ρ", RhoBudget(largest_rho(Fraction(EPSILON), DELTA)), GAUSSIAN),
+        ("optimal, Laplace", PairBudget(EPSILON, DELTA), LAPLACE),
+        ("optimal, Gaussian", PairBudget(EPSILON, DELTA), GAUSSIAN),
     )
     columns = []
-    for _, budget, mechanism in ways:
-        items = choosing.items({wish.name: mechanism for wish in source.wishes})
+    for _, budget, noise in ways:
+        items = choosing.items({wish.name: noise for wish in source.wishes})
         columns.append(allocate(items, budget, "squares").errors())
     plan = make_plan(source)
     columns.append(tuple(line.error for line in plan.lines))

@@ -23,9 +23,8 @@ from optcomp.interactive import (
     SparseVector,
     SumFilter,
 )
-from optcomp.interactive.noise import with_laplace
 from optcomp.statistics import Contingency, Table
-from optcomp.statistics.question import laplace_scale
+from optcomp.statistics.noise import laplace_scale, with_laplace
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

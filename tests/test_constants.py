@@ -11,7 +11,20 @@ import pytest
 
 SOURCES = Path(__file__).parents[1] / "src" / "optcomp"
 
-ROOMS = ("numerics", "guarantees", "instances", "theorems", "composition", "checker", "proofs")
+ROOMS = (
+    *(
+        "numerics",
+        "guarantees",
+        "instances",
+        "theorems",
+        "composition",
+        "checker",
+        "proofs",
+        "statistics",
+        "interactive",
+    ),
+    *("planner", "interop", "release", "cli"),
+)
 """The rooms that are looked at."""
 
 PRECISIONS = {"numerics/balls.py", "checker/balls.py"}
@@ -98,6 +111,18 @@ def test_working_precisions_are_decided_in_one_place() -> None:
         if any(_PRECISION.fullmatch(each) for each in name.split(", "))
     }
     assert decided <= PRECISIONS
+
+
+def test_no_precision_is_a_bare_number() -> None:
+    """`precision(128)` says neither why nor whether it is the same decision as another 128."""
+    bare = [
+        f"{path.relative_to(SOURCES)}:{node.lineno}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("precision", "working")
+        if any(isinstance(each, ast.Constant) and isinstance(each.value, int) for each in node.args)
+    ]
+    assert not bare
 
 
 @pytest.mark.parametrize(

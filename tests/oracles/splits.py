@@ -32,7 +32,7 @@ def leak(items: Sequence[Item], amounts: Floats, epsilon: float, extra: Sequence
     coins: list[Floats] = [np.full(len(amounts), value) for value in extra]
     square = np.zeros(len(amounts))
     for item, column in zip(items, amounts.T, strict=True):
-        if item.model.mechanism == "gaussian":
+        if item.model.noise.name == "gaussian":
             square = square + column**2
         else:
             coins += [column * float(part.share) for part in item.model.parts]
@@ -50,10 +50,10 @@ def rho(items: Sequence[Item], amounts: Floats) -> Floats:
     found = np.zeros(len(amounts))
     for item, column in zip(items, amounts.T, strict=True):
         shares = [float(part.share) for part in item.model.parts]
-        if item.model.mechanism == "gaussian":
+        if item.model.noise.name == "gaussian":
             found += column**2 / 2
         else:
-            over = 8 if item.model.mechanism == "exponential" else 2
+            over = 8 if item.model.noise.name == "exponential" else 2
             found += column**2 * sum(share**2 for share in shares) / over
     return found
 

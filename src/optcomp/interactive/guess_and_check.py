@@ -16,11 +16,10 @@ from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
-from optcomp.interactive.noise import with_laplace
 from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
 from optcomp.numerics.exact import Exact, Number, exact, whole
-from optcomp.statistics.accuracy import checked_confidence, noise_reach
-from optcomp.statistics.question import laplace_scale
+from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.noise import LAPLACE, laplace_scale, with_laplace
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Table
 from optcomp.theorems import Bound
@@ -109,7 +108,7 @@ class GuessAndCheck(Written):
         """With this confidence every answer, guessed or corrected, is off by less than this."""
         each = min(checked_confidence(confidence) ** 0.5 * (1 + 1e-15), 1 - 1e-16)
         passed = int(self.tolerance) + 1 + self.check.accuracy(questions, each)
-        return max(passed, noise_reach("laplace", self.answer_scale, each, self.corrections) + 1)
+        return max(passed, LAPLACE.reach(self.answer_scale, each, self.corrections) + 1)
 
     def start(self, table: Table) -> GuessAndCheckRun:
         """Begin; the caller has paid."""

@@ -25,20 +25,22 @@ from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
-from optcomp.interactive.noise import with_laplace
 from optcomp.interactive.sparse_vector import comparable
 from optcomp.numerics.blocked import Floats, Ints
 from optcomp.numerics.exact import Exact, Number, exact
-from optcomp.statistics.count_tables import Contingency
-from optcomp.statistics.question import laplace_scale
+from optcomp.statistics.contingency import Contingency
+from optcomp.statistics.noise import laplace_scale, with_laplace
 from optcomp.statistics.table import Table
 from optcomp.theorems import Bound
 
 STEPS = 4096
 """A row of weight 1 counts so many steps."""
 _COUNT_SHARE = Fraction(1, 20)
+"""The share of ε that goes to the number of rows, which hardly needs any."""
 _SWEEPS, _WORK = 30, 50_000_000
+"""How often learned answers are gone through again, and about how many multiplications that may take."""
 Weights = Callable[[Any], Number | bool] | Sequence[Number] | Floats
+"""How much each cell counts in a question: a function of its labels, or a number for each."""
 
 
 @dataclass(frozen=True)

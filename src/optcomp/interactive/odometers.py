@@ -25,14 +25,16 @@ from optcomp.interactive.filters.admission import Remaining
 from optcomp.interactive.filters.cost import Cost, kept, short_down, short_up
 from optcomp.interactive.filters.documents import count, header, loaded, mapping, rational
 from optcomp.interactive.filters.requests import Request, concentrated, in_words, pair, read_request
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Number
 from optcomp.theorems import wrrw23
 
 _FORMAT = "optcomp-odometer"
+"""What a stored odometer says that it is."""
 _PARAMETERS = ("delta", "delta_parts", "gamma")
+"""Its parameters, in the order of its document."""
 _COUNTED = ("epsilon", "rho", "delta")
-_BITS = 96
+"""The amounts that it adds up."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -95,7 +97,7 @@ class Odometer(Written):
         tail = wrrw23.odometer_epsilon(self.spent.rho or Fraction(0), self.gamma, self.delta - self.delta_parts)
         if self.spent.epsilon is None:
             return tail
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             return min(tail, float_up(ball(self.spent.epsilon)))
 
     def document(self) -> dict[str, object]:

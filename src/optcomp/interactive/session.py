@@ -27,8 +27,9 @@ from optcomp.interactive.filters import Admitted, Cost, Filter, Refused, Remaini
 from optcomp.interactive.filters.requests import pair, read_request
 from optcomp.interactive.live import BUDGET, Live, Turn
 from optcomp.numerics.exact import Number
+from optcomp.statistics.noise import Noise
 from optcomp.statistics.question import Question
-from optcomp.statistics.statistic import Mechanism, Statistic
+from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Table
 from optcomp.theorems import Bound, theorem
 
@@ -47,6 +48,7 @@ class Interactive(Protocol[S]):
 
 
 Outcome = Literal["paid", "answered", "refused", "failed"]
+"""See `Entry.outcome`."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Session(Live):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        mechanism: Mechanism | None = None,
+        mechanism: str | Noise | None = None,
     ) -> Answer:
         """Answer a statistic with noise for ε, (ε, δ) or ρ; BudgetExceeded if that does not fit."""
         question = _question(statistic, epsilon, delta, rho, mechanism)
@@ -281,7 +283,7 @@ def _question(
     epsilon: Number | None,
     delta: Number | None,
     rho: Number | None,
-    mechanism: Mechanism | None,
+    mechanism: str | Noise | None,
 ) -> Question:
     if not isinstance(statistic, Question):
         return Question(statistic, epsilon=epsilon, delta=delta, rho=rho, mechanism=mechanism)

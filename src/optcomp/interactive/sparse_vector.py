@@ -35,18 +35,23 @@ from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
-from optcomp.interactive.noise import MOST_VALUE, with_gaussian, with_laplace
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
-from optcomp.statistics.accuracy import Noise, checked_confidence, noise_reach
-from optcomp.statistics.domains import Numbers
-from optcomp.statistics.question import laplace_scale
-from optcomp.statistics.scalars import Count, Sum
+from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.noise import (
+    GAUSSIAN,
+    LAPLACE,
+    MOST_VALUE,
+    AddedNoise,
+    laplace_scale,
+    with_gaussian,
+    with_laplace,
+)
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.table import Table
 
 _MOST = 10**6
-_BITS = 96
+"""Positive answers of one mechanism; its noise would drown everything long before."""
 
 
 def comparable(value: Number, argument: str, times: int = 1) -> Exact:
@@ -132,7 +137,7 @@ class SparseVector(Written):
 
     def accuracy(self, questions: int, confidence: Number = 0.95) -> int:
         """The distance from the threshold beyond which all of so many questions are answered rightly."""
-        return _distance("laplace", self.scales(), questions, self.positives if self.refresh else 1, confidence)
+        return _distance(LAPLACE, self.scales(), questions, self.positives if self.refresh else 1, confidence)
 
     def draw_threshold(self) -> int:
         """The threshold with its noise."""
@@ -185,7 +190,7 @@ class GaussianSparseVector(Written):
 
     def divergence(self, alpha: float) -> float:
         """D_α, rounded up."""
-        with precision(_BITS):
+        with precision(FLOAT_BITS):
             a, change = arb(alpha), self.sensitivity
             moved = change if self.monotone else 2 * change
             log_b = a * (a - 1) * moved**2 / (2 * ball(self.sigma_questions) ** 2)
@@ -213,7 +218,7 @@ class GaussianSparseVector(Written):
 
     def accuracy(self, questions: int | None = None, confidence: Number = 0.95) -> int:
         """The distance from the threshold beyond which all questions are answered rightly."""
-        return _distance("gaussian", self.scales(), questions or self.questions, 1, confidence)
+        return _distance(GAUSSIAN, self.scales(), questions or self.questions, 1, confidence)
 
     def draw_threshold(self) -> int:
         """The threshold with its noise."""
@@ -279,7 +284,7 @@ class SparseVectorRun(Running[SparseVector | GaussianSparseVector]):
 
 def check_scalar(statistic: Statistic, table: Table, sensitivity: int, *, monotone: bool) -> None:
     """Refuses what is not one whole number of this sensitivity; looks at no data."""
-    if not isinstance(statistic, Count | Sum):
+    if not isinstance(statistic, Statistic) or not statistic.comparable:
         raise InvalidInput("statistic", statistic, "must be a Count, or a Sum of whole numbers")
     (part,) = statistic.parts(table)
     if part.unit != 1:
@@ -287,16 +292,14 @@ def check_scalar(statistic: Statistic, table: Table, sensitivity: int, *, monoto
     if part.l1 > sensitivity:
         reason = f"can change by {part.l1} with one person, more than the sensitivity {sensitivity} of the mechanism"
         raise InvalidInput("statistic", statistic, reason)
-    if monotone and (table.contribution.replace or (isinstance(statistic, Sum) and _signed(statistic, table))):
+    if monotone and not statistic.grows(table):
         raise HypothesisNotMet("LSL17", f"{statistic} need not grow when a person is added: it is not monotone")
     statistic.check(table)
 
 
-def _signed(statistic: Sum, table: Table) -> bool:
-    return bool(table.domain(statistic.column, Numbers).low < 0)
-
-
-def _distance(kind: Noise, scales: tuple[float, float], questions: int, thresholds: int, confidence: Number) -> int:
+def _distance(
+    noise: AddedNoise, scales: tuple[float, float], questions: int, thresholds: int, confidence: Number
+) -> int:
     each = min(math.sqrt(checked_confidence(confidence)) * (1 + 1e-15), 1 - 1e-16)
     count = whole(questions, "questions", 1, 10**12)
-    return noise_reach(kind, scales[0], each, thresholds) + noise_reach(kind, scales[1], each, count) + 1
+    return noise.reach(scales[0], each, thresholds) + noise.reach(scales[1], each, count) + 1

@@ -29,14 +29,21 @@ from optcomp.planner.budgets import Budget, Load, Near, PairBudget, Spending
 from optcomp.planner.errors import ErrorModel
 
 Objective = Literal["scale", "squares", "worst", "wanted"]
+"""What a split is best for: see above."""
 _BLURS = (1e-4, 1e-6, 1e-8)
+"""Corners of the total are rounded off by so much, less and less."""
 _FEW = 24
 """Up to so many different coins the excess has corners that matter; beyond, the first blur will do."""
 _STEPS, _STILL, _CLOSE, _ROUGHLY = 40, 3e-6, 1e-9, 0.1
+"""Newton's method: its most steps, a step that ends it, how near the limit is near enough at last, and at first."""
 _APART = 0.01
+"""How far apart, in logarithms, errors are taken for their slopes: several steps of most noise."""
 _TIGHT, _ROOM = 1.5e-7, 1e-9
+"""How near the limit a certified total is near enough: a little more than its width; and what is left for rounding."""
 _MUCH = 0.95
-_LEAST, _LEAST_GAUSSIAN, _MOST, _FLAT = 1e-9, 2e-6, 100.0, 0.1
+"""A split that is better than that for sums by this factor need not be compared with it in whole steps."""
+_MOST, _FLAT = 100.0, 0.1
+"""No amount is more than so many times the limit; and an error that falls with a smaller power hardly falls."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,12 +58,11 @@ class Item(Written):
 
     def spending(self, amount: float) -> Spending:
         """With an amount of ε, or of √(2ρ); rounded down to nine digits."""
-        value = amount * amount / 2 if self.model.mechanism == "gaussian" else amount
-        return Spending(self.model, short_down(value))
+        return Spending(self.model, short_down(self.model.noise.currency.budget_at(amount)))
 
     def smooth(self, amount: float) -> float:
         """The error over its size, without steps."""
-        return self.model.smooth(amount * amount / 2 if self.model.mechanism == "gaussian" else amount) / self.size
+        return self.model.smooth(self.model.noise.currency.budget_at(amount)) / self.size
 
 
 @dataclass(frozen=True)
@@ -379,7 +385,7 @@ def _inverted(item: Item, target: float, x: float, most: float) -> float:
 
     No more than the most, nor than where the error hardly falls any more.
     """
-    low, high = math.log(_LEAST_GAUSSIAN if item.model.mechanism == "gaussian" else _LEAST), most
+    low, high = math.log(item.model.noise.currency.least_amount), most
     x = min(max(x, low), high)
     for _ in range(60):
         here, ahead = (math.log(max(item.smooth(math.exp(place)), 1e-300)) for place in (x, x + 1e-4))

@@ -1,9 +1,7 @@
 """What a split of the budget costs in all, and how the total moves with each part.
 
-A split gives every statistic its ε, or its ρ for Gaussian noise.  Laplace noise and choices count by their ε.  Gaussian
-noise counts by its own loss: that of continuous noise (`optcomp.planner.continuous`), with variance σ² - τ², which is
-quick and can be certified; where σ is so small that τ² matters, that of the discrete noise itself if one person changes
-one number only; by its ρ where σ is too small for vectors.
+A split gives every statistic its ε, or its ρ for Gaussian noise.  What that counts as the noise says: Laplace noise and
+choices count by their ε, Gaussian noise by its own loss.
 
 An *amount* is ε, or √(2ρ) for Gaussian noise.
 """
@@ -17,35 +15,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from optcomp.composition import compose
 from optcomp.errors import InvalidInput, PrecisionNotReached, Written
-from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian, PureDP
-from optcomp.numerics.balls import ball, float_up, precision
+from optcomp.guarantees import PureDP
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour.gradient import MOST_DENSE, Terms, optimum
 from optcomp.numerics.exact import Exact
-from optcomp.planner.continuous import as_continuous, leak_share, log_of, smoothing
 from optcomp.planner.errors import ErrorModel
-from optcomp.statistics import Part
+from optcomp.statistics.noise import Counted, Worth
+from optcomp.statistics.noise.continuous import log_of
 from optcomp.theorems import Bound
 
 RTOL = 1e-7
 """The relative width of a certified total: below what a plan promises, and ten times quicker than the default."""
-_BITS = 96
-_MOST_SHIFT, _LEAST_SIGMA, _SMALL_SIGMA = 1000, 0.1, 12.0
-_TIMES_TAU = 8
-_MOST_SQUARE = 1e11
-"""Beyond, σ²/Δ² is too large for a guarantee of Gaussian noise."""
-_LEAST_RHO = Fraction(1, 10**12)
 _MOST_OWN = 40
 """Up to so many different losses of discrete noise are composed one by one: a millisecond or two for each."""
 _MANY = 24
 """From so many different ε on a bracket is found faster than the exact answer."""
-Guarantee = PureDP | ApproxDP | DiscreteGaussian | Gaussian | ZCDP
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,9 +47,9 @@ class Spending(Written):
     budget: Fraction
 
     @property
-    def gaussian(self) -> bool:
-        """Whether the budget is a ρ."""
-        return self.model.mechanism == "gaussian"
+    def pure(self) -> bool:
+        """Whether the budget is an ε."""
+        return self.model.noise.currency.pure
 
     @property
     def error(self) -> float:
@@ -68,7 +59,7 @@ class Spending(Written):
     @property
     def amount(self) -> float:
         """ε, or √(2ρ) for Gaussian noise."""
-        return math.sqrt(2 * self.budget) if self.gaussian else float(self.budget)
+        return self.model.noise.currency.amount(self.budget)
 
     @cached_property
     def scales(self) -> tuple[float, ...]:
@@ -78,34 +69,13 @@ class Spending(Written):
 
     @property
     def own(self) -> list[tuple[float, int]]:
-        """The σ and changes of its parts that may count by the loss of discrete noise."""
-        if not self.gaussian:
-            return []
-        pairs = zip(self.model.parts, self.scales, strict=True)
-        return [(sigma, part.l1) for part, sigma in pairs if _by_itself(part, sigma)]
+        """The scales and changes of its parts that may count by the loss of the noise itself."""
+        return [] if self.pure else self.model.noise.own(self.model.parts, self.scales)
 
-    def guarantees(self, delta: Exact, *, own: bool = True) -> list[Guarantee]:
-        """The guarantees of its parts, as they will be drawn, for a total at δ; `own`: small σ by their own loss."""
-        if not self.gaussian:
-            return [PureDP(self.budget * part.share) for part in self.model.parts]
-        found: list[Guarantee] = []
-        for part, sigma in zip(self.model.parts, self.scales, strict=True):
-            tau_squared = smoothing(delta, len(part.cells))
-            large = _TIMES_TAU * float(tau_squared) < sigma * sigma < _MOST_SQUARE * part.l2_squared
-            if _by_itself(part, sigma) and (own or not large):
-                found.append(DiscreteGaussian(sigma, part.l1))
-            elif large:
-                found += as_continuous(sigma, part.l2_squared, len(part.cells), tau_squared)
-            else:
-                found.append(ZCDP(max(self.budget * part.share, _LEAST_RHO)))
-        return found
-
-
-def _by_itself(part: Part, sigma: float) -> bool:
-    """Whether one person changes one number only, and σ is small enough for that to matter."""
-    if not _LEAST_SIGMA <= sigma <= _SMALL_SIGMA or part.l1 > _MOST_SHIFT:
-        return False
-    return part.l1**2 == part.l2_squared and (len(part.cells) == 1 or part.l1 == 1)
+    def guarantees(self, delta: Exact, *, own: bool = True) -> list[Counted]:
+        """What its parts, as they will be drawn, count as in a total at δ; `own`: small scales by their own loss."""
+        scales = () if self.pure else self.scales
+        return self.model.noise.guarantees(self.model.parts, scales, self.budget, delta, own=own)
 
 
 class Load:
@@ -123,15 +93,15 @@ class Load:
         noise: list[tuple[int, float]] = []
         fixed, variance = [float(value.epsilon) for value in extra], 0.0
         for place, (model, _) in enumerate(groups):
-            if model.mechanism == "gaussian":
-                noise.append((place, 1.0))
-            else:
+            if model.noise.currency.pure:
                 coins += [(place, float(part.share)) for part in model.parts]
-        for spending in held:
-            if spending.gaussian:
-                variance += spending.amount**2
             else:
+                noise.append((place, 1.0))
+        for spending in held:
+            if spending.pure:
                 fixed += [spending.amount * float(part.share) for part in spending.model.parts]
+            else:
+                variance += spending.amount**2
         self.terms = Terms(
             np.array([float(copies) for _, copies in groups]),
             np.array([place for place, _ in coins], dtype=np.intp),
@@ -145,7 +115,7 @@ class Load:
     def at(self, delta: Exact) -> Terms:
         """The terms for a total at δ: what is held counts as continuous noise too."""
         if delta not in self._at:
-            squares = (_worth(held.model, held.amount, delta).root ** 2 for held in self.held if held.gaussian)
+            squares = (_worth(held.model, held.amount, delta).root ** 2 for held in self.held if not held.pure)
             self._at[delta] = replace(self.terms, fixed_variance=sum(squares))
         return self._at[delta]
 
@@ -155,7 +125,7 @@ class Load:
         With two derivatives, and the share of δ that leaks.
         """
         found, first, second = amounts.copy(), np.ones(amounts.size), np.zeros(amounts.size)
-        leaks = math.fsum(_worth(held.model, held.amount, delta).leak for held in self.held if held.gaussian)
+        leaks = math.fsum(_worth(held.model, held.amount, delta).leak for held in self.held if not held.pure)
         for place in self.terms.noise_of.tolist():
             model, copies = self.groups[place]
             each = _worth(model, float(amounts[place]), delta)
@@ -169,31 +139,8 @@ class Load:
         return not self.terms.noise_of.size and not self.terms.fixed_variance
 
 
-class Worth(NamedTuple):
-    """√Σμ² of a statistic's parts with its derivatives in the amount, and what leaks, over δ."""
-
-    root: float
-    slope: float
-    bend: float
-    leak: float
-
-
 def _worth(model: ErrorModel, amount: float, delta: Exact) -> Worth:
-    """√v with v = Σ u/(1 - tu), u = share·amount² = Δ²/σ² and t = τ²/Δ² where the part counts as continuous noise."""
-    v = slope = bend = leaks = 0.0
-    for part in model.parts:
-        share, square = float(part.share), float(part.share) * amount * amount
-        tau_squared = smoothing(delta, len(part.cells))
-        sigma = math.sqrt(part.l2_squared / square)
-        plain = _by_itself(part, sigma) or sigma * sigma <= _TIMES_TAU * float(tau_squared)
-        t = 0.0 if plain else float(tau_squared) / part.l2_squared
-        leaks += 0.0 if plain else leak_share(len(part.cells), tau_squared, delta)
-        left, turn = 1 - t * square, 2 * share * amount
-        v += square / left
-        slope += turn / left**2
-        bend += 2 * share / left**2 + 2 * t * turn**2 / left**3
-    root = math.sqrt(v)
-    return Worth(root, slope / (2 * root), bend / (2 * root) - slope**2 / (4 * root**3), leaks)
+    return model.noise.worth(model.parts, amount, delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,10 +188,14 @@ class PairBudget(Budget):
         """Whether ε simply adds up."""
         return self.method == "basic" or not self.delta
 
-    def bound(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> Bound:
-        """The certified total; its upper side is no larger than `total`, so that what fits by one fits by both."""
+    def bound(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = (), total: float | None = None) -> Bound:
+        """The certified total; its upper side is no larger than `total`, so that what fits by one fits by both.
+
+        Who knows the `total` of the same spendings already may tell it.
+        """
         found = self._composed(self.counted(spendings, extra))
-        return replace(found, upper=min(found.upper, self.total(spendings, extra)))
+        known = self.total(spendings, extra) if total is None else total
+        return replace(found, upper=min(found.upper, known))
 
     def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
         """The upper side of the optimal ε; every ε_i rounded up to a float, which is quicker to compose."""
@@ -309,25 +260,16 @@ class RhoBudget(Budget):
     def total(self, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float:
         """Σρ_i, rounded up."""
         own = sum((Fraction(value.epsilon) ** 2 / 2 for value in extra), Fraction(0))
-        whole = sum((_rho(each.model) * each.budget ** (1 if each.gaussian else 2) for each in spendings), own)
-        with precision(_BITS):
+        whole = sum((each.model.noise.rho(each.model.parts, each.budget) for each in spendings), own)
+        with precision(FLOAT_BITS):
             return float_up(ball(whole))
 
     def near(self, load: Load, amounts: Floats, blur: float, *, second: bool = False) -> Near:
         """Σρ_i, in floats."""
-        halves = [float(_rho(model)) / (2 if model.mechanism == "gaussian" else 1) for model, _ in load.groups]
-        rates = load.terms.copies * np.array(halves)
+        rates = load.terms.copies * np.array([model.noise.rho_of_square(model.parts) for model, _ in load.groups])
         fixed = self.total(load.held, load.extra)
         total = float(rates @ amounts**2) + fixed
         return _relative(total, float(self.rho), 2 * rates * amounts, _matrix(2 * rates) if second else None)
-
-
-def _rho(model: ErrorModel) -> Fraction:
-    """ρ at a budget of 1: of ρ itself, or of ε, where it grows like ε²."""
-    if model.mechanism == "gaussian":
-        return Fraction(1)
-    over = 8 if model.mechanism == "exponential" else 2
-    return sum((part.share**2 / over for part in model.parts), Fraction(0))
 
 
 def _relative(total: float, limit: float, slopes: Floats, curves: Floats | None) -> Near:

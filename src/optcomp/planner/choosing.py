@@ -19,17 +19,23 @@ from optcomp.planner.allocate import Allocation, Found, Item, Objective, search
 from optcomp.planner.budgets import Budget, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document, Wish, at
 from optcomp.planner.errors import ErrorModel
-from optcomp.statistics import CDF, Mean, Quantiles, Sum, Variance
-from optcomp.statistics.domains import Numbers
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import EPSILON, RHO, Currency, Noise
 from optcomp.theorems.fz21 import largest_rho
 
-Choice = dict[str, Mechanism]
+NoiseByName = dict[str, Noise]
+"""Which noise every statistic has."""
+Way = tuple[Currency, Currency]
+"""What noise that is left open is paid in: that of statistics held at an error, and that of the others."""
 _MOST_TRIES = 8
+"""Groups that are tried the other way round in one go: each is a search."""
 _BETTER = 1 - 1e-6
+"""By so much a choice must be better, or it is the same but for rounding."""
 _PROMISING = 0.98
+"""By so much an error must be smaller at the same amount before a search is worth its time."""
 _UNLIMITED = 10**6
+"""An ε that no wanted error needs."""
 _BELOW = 1 - 1e-9
+"""So much less than the limit in floats is within it."""
 _MANY, _FAR = 30, 1.5
 """Among so many statistics, what was so many times worse before an edit is not tried again."""
 
@@ -41,7 +47,7 @@ class Choosing:
         self,
         document: Document,
         inside: ApproxDP | ZCDP,
-        start: Mapping[str, tuple[Mechanism, float]] | None = None,
+        start: Mapping[str, tuple[Noise, float]] | None = None,
         before: Choosing | None = None,
     ) -> None:
         self.document, self.inside, self.start = document, inside, dict(start or {})
@@ -50,11 +56,11 @@ class Choosing:
         if document.reserve and isinstance(inside, ApproxDP):
             self.reserve = PureDP(Fraction(inside.epsilon) * document.reserve)
         self.extra = () if self.reserve is None else (self.reserve,)
-        self._known: dict[tuple[Wish, Mechanism], Item] = {}
+        self._known: dict[tuple[Wish, Noise], Item] = {}
         if before is not None and _about(before.document) == _about(document):
             same = set(document.wishes)
             self._known.update({key: item for key, item in before._known.items() if key[0] in same})
-        self._values: dict[str, float] = {} if before is None else dict(before._values)
+        self._values: dict[Way, float] = {} if before is None else dict(before._values)
         """What the ways to choose noise came to, now or when they were last tried."""
 
     @property
@@ -90,13 +96,13 @@ class Choosing:
         """The ways to choose noise, the best first; what cannot be held in one way may be in another."""
         refused: InvalidInput | None = None
         found: list[Found] = []
-        for name, choice in self._choices().items():
+        for way, choice in self._choices().items():
             try:
                 found.append(self._searched(self.items(choice)))
             except InvalidInput as error:
                 refused = refused or error
             else:
-                self._values[name] = found[-1].value
+                self._values[way] = found[-1].value
         if not found:
             assert refused is not None
             raise refused
@@ -136,8 +142,8 @@ class Choosing:
             return []
         groups: dict[Any, list[int]] = {}
         for place, (wish, item) in enumerate(zip(self.wishes, found.search.items, strict=True)):
-            open_noise = wish.mechanism == "auto" and wish.epsilon is None and wish.rho is None and not wish.hold
-            if open_noise and len(wish.statistic.mechanisms) > 1:
+            open_noise = wish.noise is None and wish.epsilon is None and wish.rho is None and not wish.hold
+            if open_noise and len(wish.statistic.noises()) > 1:
                 groups.setdefault((item.model.likeness, item.weight, item.size, item.held), []).append(place)
         return sorted(groups.values(), key=lambda places: -max(amounts[place] for place in places))
 
@@ -146,8 +152,10 @@ class Choosing:
         return [each.amount for each in found.search.spendings(found.amounts)]
 
     def _other(self, place: int, found: Found) -> Item:
-        gaussian = found.search.items[place].model.mechanism == "gaussian"
-        return self._item(self.wishes[place], "laplace" if gaussian else "gaussian")
+        """With the next noise that its statistic may have."""
+        noises = self.wishes[place].statistic.noises()
+        turned = noises[(noises.index(found.search.items[place].model.noise) + 1) % len(noises)]
+        return self._item(self.wishes[place], turned)
 
     def _searched(self, items: list[Item], start: Mapping[str, float] | None = None) -> Found:
         """In floats; statistics that stay as they are get what they would get if nothing were held."""
@@ -165,7 +173,7 @@ class Choosing:
         return search(items, self.budget(), objective, self.extra, near)
 
     @cached_property
-    def _alone(self) -> dict[str, tuple[Mechanism, Fraction]]:
+    def _alone(self) -> dict[str, tuple[Noise, Fraction]]:
         """The noise and budget of every statistic if none had to stay as it is."""
         document = replace(
             self.document,
@@ -174,70 +182,60 @@ class Choosing:
         )
         found = Choosing(document, self.inside, before=self).best()
         pairs = zip(found.items, found.spendings, strict=True)
-        return {item.name: (item.model.mechanism, spending.budget) for item, spending in pairs}
+        return {item.name: (item.model.noise, spending.budget) for item, spending in pairs}
 
-    def _choices(self) -> dict[str, Choice]:
+    def _choices(self) -> dict[Way, NoiseByName]:
         """The noise of all statistics: as asked for, and in several ways where it is left open."""
         if isinstance(self.inside, ApproxDP) and not self.inside.delta:
-            return {"laplace": self._choice("laplace", "laplace")}
-        ways: dict[str, tuple[Mechanism, Mechanism]] = {
-            "laplace": ("laplace", "laplace"),
-            "gaussian": ("gaussian", "gaussian"),
-            "held laplace": ("laplace", "gaussian"),
-        }
-        found: dict[str, Choice] = {}
-        for name, (held, free) in ways.items():
-            choice = self._choice(held, free)
+            return {(EPSILON, EPSILON): self._choice((EPSILON, EPSILON))}
+        found: dict[Way, NoiseByName] = {}
+        for way in ((EPSILON, EPSILON), (RHO, RHO), (EPSILON, RHO)):
+            choice = self._choice(way)
             if choice not in found.values():
-                found[name] = choice
-        return {name: choice for name, choice in found.items() if not self._hopeless(name)}
+                found[way] = choice
+        return {way: choice for way, choice in found.items() if not self._hopeless(way)}
 
-    def _choice(self, held: Mechanism, free: Mechanism) -> Choice:
+    def _choice(self, way: Way) -> NoiseByName:
         possible = isinstance(self.inside, ZCDP) or self.inside.delta > 0
-        chosen: Choice = {}
+        chosen: NoiseByName = {}
         for wish in self.wishes:
-            liked = free if wish.error is None else held
-            if wish.mechanism != "auto" or wish.rho is not None:
+            liked = way[1] if wish.error is None else way[0]
+            if wish.noise is not None or wish.rho is not None:
                 chosen[wish.name] = _as_asked(wish, possible)
             elif wish.hold:
                 chosen[wish.name] = self._alone[wish.name][0]
             else:
-                fits = liked in wish.statistic.mechanisms and wish.epsilon is None
-                chosen[wish.name] = liked if fits else wish.statistic.mechanisms[0]
+                chosen[wish.name] = _paid_in(EPSILON if wish.epsilon is not None else liked, wish)
         return chosen
 
-    def _hopeless(self, name: str) -> bool:
+    def _hopeless(self, way: Way) -> bool:
         """Whether this way was far from the best before, and the plan is so large that an edit is a small change."""
         values = self._values
-        return len(self.wishes) >= _MANY and name in values and values[name] > _FAR * min(values.values())
+        return len(self.wishes) >= _MANY and way in values and values[way] > _FAR * min(values.values())
 
-    def items(self, choice: Choice) -> list[Item]:
+    def items(self, choice: NoiseByName) -> list[Item]:
         """All statistics, with this noise."""
         return [self._item(wish, choice[wish.name]) for wish in self.wishes]
 
-    def _item(self, wish: Wish, mechanism: Mechanism) -> Item:
-        if (wish, mechanism) not in self._known:
-            self._known[wish, mechanism] = item_of(self.document, wish, mechanism)
-        return self._known[wish, mechanism]
+    def _item(self, wish: Wish, noise: Noise) -> Item:
+        if (wish, noise) not in self._known:
+            self._known[wish, noise] = item_of(self.document, wish, noise)
+        return self._known[wish, noise]
 
     def naive(self) -> dict[str, float]:
         """Errors if ε were added up, with Laplace noise and choices; nothing if that is not to be had."""
         if not isinstance(self.inside, ApproxDP) or self.wanted or any(wish.rho is not None for wish in self.wishes):
             return {}
-        choice: Choice = {
-            wish.name: "laplace" if "laplace" in wish.statistic.mechanisms else wish.statistic.mechanisms[0]
-            for wish in self.wishes
-        }
-        return self._compared(choice, self.budget("basic"))
+        return self._compared({wish.name: _paid_in(EPSILON, wish) for wish in self.wishes}, self.budget("basic"))
 
-    def by_rho(self, choice: Choice) -> dict[str, float]:
+    def by_rho(self, choice: NoiseByName) -> dict[str, float]:
         """Errors if ρ were added up, with this noise, and their sum made an ε (CKS20); nothing without δ."""
         if not isinstance(self.inside, ApproxDP) or self.wanted or not self.inside.delta:
             return {}
         rho = largest_rho(self.inside.epsilon, self.inside.delta)
         return self._compared(choice, RhoBudget(rho)) if rho else {}
 
-    def _compared(self, choice: Choice, budget: Budget) -> dict[str, float]:
+    def _compared(self, choice: NoiseByName, budget: Budget) -> dict[str, float]:
         """Errors of another split, with the same objective and the same holds."""
         try:
             items = [self._kept(wish, self._item(wish, choice[wish.name])) for wish in self.wishes]
@@ -251,10 +249,10 @@ class Choosing:
         """With the error that it has in the plan, if it is to stay as it is."""
         if not wish.hold:
             return item
-        mechanism, budget = self._alone[wish.name]
-        if mechanism == item.model.mechanism:
+        noise, budget = self._alone[wish.name]
+        if noise == item.model.noise:
             return replace(item, held=budget)
-        return replace(item, held=item.model.budget_for(self._item(wish, mechanism).model.error(budget)))
+        return replace(item, held=item.model.budget_for(self._item(wish, noise).model.error(budget)))
 
 
 def _about(document: Document) -> tuple[Any, ...]:
@@ -264,38 +262,28 @@ def _about(document: Document) -> tuple[Any, ...]:
     return *shape, document.rows, document.known, document.confidence
 
 
-def _as_asked(wish: Wish, possible: bool) -> Mechanism:
-    asked: Mechanism = "gaussian" if wish.mechanism == "auto" else wish.mechanism  # held by its ρ
-    place = f"statistics.{wish.name}.mechanism"
-    if asked not in wish.statistic.mechanisms:
-        raise InvalidInput(place, asked, f"must be one of {', '.join(wish.statistic.mechanisms)}")
-    if asked == "gaussian" and not possible:
-        raise InvalidInput(place, asked, "needs budget.delta, or budget.rho instead")
+def _paid_in(currency: Currency, wish: Wish) -> Noise:
+    """The first noise of a statistic that is paid in this; or its first one."""
+    noises = wish.statistic.noises()
+    return next((noise for noise in noises if noise.currency == currency), noises[0])
+
+
+def _as_asked(wish: Wish, possible: bool) -> Noise:
+    asked = wish.noise or _paid_in(RHO, wish)  # held by its ρ
+    if not asked.currency.pure and not possible:
+        place = f"statistics.{wish.name}.mechanism"
+        raise InvalidInput(place, asked.name, "needs budget.delta, or budget.rho instead")
     return asked
 
 
-def item_of(document: Document, wish: Wish, mechanism: Mechanism) -> Item:
+def item_of(document: Document, wish: Wish, noise: Noise) -> Item:
     """A statistic with its noise, its size, and what it is held at."""
     with at("data"):
         rows, known = document.rows_of(wish), document.known_about(wish)
-        model = ErrorModel(wish.statistic, document.table, mechanism, rows, document.confidence, known)
-    size = wish.size or _size(wish, document)
+        model = ErrorModel(wish.statistic, document.table, noise, rows, document.confidence, known)
+    size = wish.size or wish.statistic.size(document.table, float(wish.rows or document.rows or 1))
     held = wish.epsilon if wish.rho is None else wish.rho
     if wish.error is not None:
         with at(f"statistics.{wish.name}"):
             held = model.budget_for(wish.error)
     return Item(wish.name, model, float(wish.weight), size, held)
-
-
-def _size(wish: Wish, document: Document) -> float:
-    """What an error is relative to: rows for counts, the range for values."""
-    statistic, rows = wish.statistic, float(wish.rows or document.rows or 1)
-    if isinstance(statistic, CDF):
-        return 1.0
-    if not isinstance(statistic, Sum | Mean | Variance | Quantiles):
-        return rows
-    domain: Numbers = document.table.domain(statistic.column, Numbers)
-    width = float(domain.high - domain.low)
-    if isinstance(statistic, Sum):
-        return rows * float(max(abs(domain.low), abs(domain.high)))
-    return width**2 / 4 if isinstance(statistic, Variance) else width

@@ -16,50 +16,37 @@ Every entry is known or refused; an error names the place in the document.  Noth
 from __future__ import annotations
 
 import copy
-import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
-
-import ibis
+from typing import Any, cast, get_args
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ZCDP, ApproxDP
-from optcomp.numerics.exact import Exact, exact
 from optcomp.planner.allocate import Objective
-from optcomp.planner.known import FACTS, FACTS_OF, UNKNOWN, Known, known_from
 from optcomp.planner.source import load
-from optcomp.statistics import (
-    CDF,
-    Categories,
-    Contingency,
-    Count,
-    Declared,
-    Domain,
-    Histogram,
-    Integers,
-    Mean,
-    Median,
-    Quantiles,
-    Reals,
-    Statistic,
-    Sum,
-    Variance,
-)
+from optcomp.statistics import Categories, Declared, Domain, Integers, Reals, Statistic
 from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.domains import OTHER, Numbers
-from optcomp.statistics.predicates import columns_of, condition
+from optcomp.statistics.entries import TOP, Entries, as_written
+from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
+from optcomp.statistics.noise import Noise
+from optcomp.statistics.predicates import check_condition, columns_of
+from optcomp.statistics.register import known_keywords
 from optcomp.statistics.table import Neighbours
 
 VERSION = 1
-Choice = Literal["auto", "laplace", "gaussian", "exponential"]
-MOST_NUMBER = 10**100
+"""Of the format."""
+AUTO = "auto"
+"""The word for noise that is left open."""
 MOST_ROWS = 10**15
+"""More than there are people, and floats count them exactly."""
 LEAST_WEIGHT = Fraction(1, 10**6)
+"""Weights farther apart would leave nothing to some."""
 LEAST_TOTAL, MOST_TOTAL = Fraction(1, 10**6), 10**4
+"""Of ε and of ρ: beyond, noise cannot be drawn, or protects nobody."""
 HARM = {
     "low": ("1", "1e-5"),
     "moderate": ("0.5", "1e-6"),
@@ -74,7 +61,7 @@ _ABOUT: dict[str, tuple[type, Any]] = {
     "rows_per_group": (int, None),
     "name": (str, "table"),
 }
-KINDS = ("count", "sum", "mean", "variance", "histogram", "contingency", "cdf", "quantiles", "median")
+"""What a table is told about itself, with types and defaults."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +70,8 @@ class Wish(Written):
 
     name: str
     statistic: Statistic
-    mechanism: Choice = "auto"
+    noise: Noise | None = None
+    """None where the planner takes what is better."""
     weight: Fraction = Fraction(1)
     epsilon: Fraction | None = None
     """Held at this ε."""
@@ -107,7 +95,6 @@ class Document(Written):
 
     table: Declared
     rows: int | None
-    rows_public: bool
     population: int | None
     budget: ApproxDP | ZCDP
     confidence: float
@@ -128,7 +115,7 @@ class Document(Written):
 
         Where there is a condition, a column says nothing about mean and spread of the rows that satisfy it.
         """
-        about = self.known.get(getattr(wish.statistic, "column", ""), UNKNOWN)
+        about = self.known.get(wish.statistic.values_of or "", UNKNOWN)
         return (about if wish.statistic.where is None else Known(present=about.present)) | wish.known
 
     def rows_of(self, wish: Wish) -> int | None:
@@ -148,7 +135,7 @@ def read_file(path: str | Path) -> Document:
 
 def read(document: object) -> Document:
     """A plan from nested dictionaries."""
-    top = Entries(document, "plan")
+    top = Entries(document, TOP)
     version = top.take("plan", int)
     if version != VERSION:
         raise InvalidInput("plan", version, f"must be {VERSION}, the version of the format")
@@ -183,7 +170,7 @@ def read(document: object) -> Document:
     )
     assert isinstance(document, Mapping)
     aim, source = cast(Objective, objective), copy.deepcopy(document)
-    return Document(table, rows, public, population, budget, confidence, reserve, aim, found, known, source)
+    return Document(table, rows, population, budget, confidence, reserve, aim, found, known, source)
 
 
 def _check_sample(rows: int | None, population: int, public: bool, table: Declared) -> None:
@@ -196,15 +183,6 @@ def _check_sample(rows: int | None, population: int, public: bool, table: Declar
         raise InvalidInput("data.population", population, reason)
 
 
-_IN_WORDS: dict[Any, str] = {
-    int: "a whole number",
-    str: "text",
-    bool: "true or false",
-    Sequence: "a list",
-    Mapping: "a mapping",
-}
-
-
 @contextmanager
 def at(place: str, **renamed: str) -> Iterator[None]:
     """Errors inside the block name their place in the document; arguments may have other names there."""
@@ -215,57 +193,6 @@ def at(place: str, **renamed: str) -> Iterator[None]:
         argument = error.argument if inside else f"{place}.{renamed.get(error.argument, error.argument)}"
         value = float(error.value) if isinstance(error.value, Fraction) else error.value
         raise InvalidInput(argument, value, error.problem) from None
-
-
-class Entries:
-    """A mapping of a document that is taken apart; what is left over was misspelled."""
-
-    def __init__(self, value: object, place: str) -> None:
-        if not isinstance(value, Mapping):
-            raise InvalidInput(place, value, "must be a mapping")
-        self._left, self._place, self._known = dict(value), place, list[str]()
-
-    def path(self, name: str) -> str:
-        """The place of an entry in the document."""
-        return name if self._place == "plan" else f"{self._place}.{name}"
-
-    def names(self) -> list[str]:
-        """The entries that are left."""
-        return [str(name) for name in self._left]
-
-    def take(self, name: str, kind: Any, *default: Any) -> Any:
-        """An entry of a kind, or its default."""
-        self._known.append(name)
-        if name not in self._left:
-            if not default:
-                near = difflib.get_close_matches(name, self.names(), 1)
-                raise InvalidInput(self.path(name), None, f"is missing (is it {near[0]}?)" if near else "is missing")
-            return default[0]
-        value = self._left.pop(name)
-        truth, text = isinstance(value, bool) and kind is not bool, isinstance(value, str) and kind is Sequence
-        if not isinstance(value, kind) or (kind is not object and (truth or text)):
-            raise InvalidInput(self.path(name), value, f"must be {_IN_WORDS.get(kind, 'a number')}")
-        return value
-
-    def those(self, names: Sequence[str]) -> dict[str, Any]:
-        """The entries of these names that there are, of any kind."""
-        self._known += names
-        return {name: self._left.pop(name) for name in names if name in self._left}
-
-    def number(self, name: str, *default: Any) -> Exact:
-        """A number, exactly: decimals are what they say."""
-        value = self.take(name, int | float | str, *default)
-        found = exact(repr(value) if isinstance(value, float) else value, self.path(name))
-        if abs(Fraction(found)) > MOST_NUMBER:
-            raise InvalidInput(self.path(name), value, f"must lie within {float(MOST_NUMBER):g} of zero")
-        return found
-
-    def done(self) -> None:
-        """Refuse what nobody asked for."""
-        for name in self._left:
-            raise InvalidInput(
-                self.path(str(name)), self._left[name], f"is not known; known are {', '.join(self._known)}"
-            )
 
 
 def _columns(columns: Mapping[str, Any]) -> tuple[dict[str, Domain], dict[str, Known]]:
@@ -304,12 +231,8 @@ def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
         if kinds == ["integers"]:
             domain: Numbers = Integers(*values)
         else:
-            domain = Reals(_text(values[0]), _text(values[1]), None if unit is None else _text(unit))
+            domain = Reals(as_written(values[0]), as_written(values[1]), None if unit is None else as_written(unit))
     return domain, known_from(facts, domain, place)
-
-
-def _text(value: Any) -> Any:
-    return repr(value) if isinstance(value, float) else value
 
 
 def _budget(entries: Entries) -> ApproxDP | ZCDP:
@@ -320,9 +243,9 @@ def _budget(entries: Entries) -> ApproxDP | ZCDP:
             raise InvalidInput("budget.harm", harm, f"must be one of {', '.join(HARM)}")
         return ApproxDP(*HARM[harm])
     epsilon, delta, rho = (
-        entries.number(name, None) if name in entries._left else None for name in ("epsilon", "delta", "rho")
+        entries.number(name, None) if entries.has(name) else None for name in ("epsilon", "delta", "rho")
     )
-    entries._known += ["epsilon", "delta", "rho"]
+    entries.expect("epsilon", "delta", "rho")
     entries.done()
     if (epsilon is None) == (rho is None):
         raise InvalidInput("budget", None, "must have epsilon and delta, or rho, or harm")
@@ -337,28 +260,28 @@ def _budget(entries: Entries) -> ApproxDP | ZCDP:
 
 def _wish(name: str, entries: Entries, table: Declared) -> Wish:
     place = f"statistics.{name}"
-    kinds = [kind for kind in KINDS if kind in entries._left]
+    known = known_keywords()
+    kinds = [kind for kind in known if entries.has(kind)]
     if len(kinds) != 1:
-        raise InvalidInput(place, kinds or entries.names(), f"must have one of {', '.join(KINDS)}")
-    with at(place, columns=kinds[0]):
-        statistic = _MAKERS[kinds[0]](entries)
-    mechanism = entries.take("mechanism", str, "auto")
-    known = ("auto", *statistic.mechanisms)
-    if mechanism not in known:
-        raise InvalidInput(f"{place}.mechanism", mechanism, f"must be one of {', '.join(known)}")
+        raise InvalidInput(place, kinds or entries.names(), f"must have one of {', '.join(known)}")
+    keyword = known[kinds[0]].keyword
+    with at(place, columns=keyword.word):
+        statistic = keyword.read(entries)
+    noise = _noise(entries.take("mechanism", str, AUTO), statistic, place)
+    possible = statistic.noises() if noise is None else (noise,)
     weight = Fraction(entries.number("weight", 1))
     if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
         raise InvalidInput(f"{place}.weight", float(weight), "must lie between 1e-6 and 1e6")
-    epsilon = Fraction(entries.number("epsilon")) if "epsilon" in entries._left else None
-    rho = Fraction(entries.number("rho")) if "rho" in entries._left else None
-    error = float(entries.number("error")) if "error" in entries._left else None
-    size = float(entries.number("size")) if "size" in entries._left else None
+    epsilon = Fraction(entries.number("epsilon")) if entries.has("epsilon") else None
+    rho = Fraction(entries.number("rho")) if entries.has("rho") else None
+    error = float(entries.number("error")) if entries.has("error") else None
+    size = float(entries.number("size")) if entries.has("size") else None
     hold = entries.take("hold", bool, False)
     rows = entries.take("rows", int, None)
     if rows is not None and not 1 <= rows <= MOST_ROWS:
         raise InvalidInput(f"{place}.rows", rows, f"must lie between 1 and {MOST_ROWS:g}")
-    entries._known += ["epsilon", "rho", "error", "size"]
-    facts = entries.those(FACTS_OF.get(kinds[0], ()))
+    entries.expect("epsilon", "rho", "error", "size")
+    facts = entries.those(keyword.facts)
     entries.done()
     for label, value in (("epsilon", epsilon), ("rho", rho), ("error", error), ("size", size)):
         if value is not None and not value > 0:
@@ -367,22 +290,29 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
         raise InvalidInput(f"{place}.error", error, f"cannot be held together with {'epsilon' if epsilon else 'rho'}")
     if epsilon is not None and rho is not None:
         raise InvalidInput(f"{place}.rho", float(rho), "cannot be held together with epsilon")
-    if rho is not None and (mechanism not in ("auto", "gaussian") or "gaussian" not in statistic.mechanisms):
+    if rho is not None and all(each.currency.pure for each in possible):
         raise InvalidInput(f"{place}.rho", float(rho), "is for Gaussian noise: hold other noise by epsilon or error")
-    if epsilon is not None and mechanism == "gaussian":
+    if epsilon is not None and not any(each.currency.pure for each in possible):
         problem = "is for Laplace noise and choices: hold Gaussian noise by rho or error"
         raise InvalidInput(f"{place}.epsilon", float(epsilon), problem)
-    with at(place, column=kinds[0], columns=kinds[0]):
+    with at(place, column=keyword.word, columns=keyword.word):
         statistic.parts(table)
     if statistic.where is not None:
         with at(place, column="where"):
             _check_where(statistic.where, table)
-    said = known_from(facts, table.domain(getattr(statistic, "column", ""), Numbers), place) if facts else UNKNOWN
-    return Wish(name, statistic, cast(Choice, mechanism), weight, epsilon, rho, error, size, hold, rows, said)
+    said = known_from(facts, table.domain(statistic.values_of or "", Numbers), place) if facts else UNKNOWN
+    return Wish(name, statistic, noise, weight, epsilon, rho, error, size, hold, rows, said)
+
+
+def _noise(word: str, statistic: Statistic, place: str) -> Noise | None:
+    known: dict[str, Noise | None] = {AUTO: None, **{noise.name: noise for noise in statistic.noises()}}
+    if word not in known:
+        raise InvalidInput(f"{place}.mechanism", word, f"must be one of {', '.join(known)}")
+    return known[word]
 
 
 def _check_where(where: str, table: Declared) -> None:
-    """The condition is tried on columns of the declared types, without any rows."""
+    """The condition must fit the declared types of its columns."""
     asked = columns_of(where)
     for column in asked:
         if column not in table.columns:
@@ -390,70 +320,4 @@ def _check_where(where: str, table: Declared) -> None:
             raise InvalidInput(
                 "where", column, f"is not a declared column ({known}); text needs quotes, as in x == 'yes'"
             )
-    empty = ibis.table({column: _type(table.columns[column]) for column in asked} or {"none": "int64"})
-    condition(where, {column: table.columns[column].clean(empty[column]) for column in asked})
-
-
-def _type(domain: Domain) -> str:
-    if not isinstance(domain, Categories):
-        return "int64" if isinstance(domain, Integers) else "float64"
-    first = domain.values[0]
-    return "string" if isinstance(first, str) else "boolean" if isinstance(first, bool) else "int64"
-
-
-def _where(entries: Entries) -> str | None:
-    return cast("str | None", entries.take("where", str, None))
-
-
-def _edges(entries: Entries) -> tuple[Any, ...] | None:
-    found = entries.take("edges", Sequence, None)
-    return None if found is None else tuple(map(_text, found))
-
-
-def _count(entries: Entries) -> Statistic:
-    said = entries.take("count", object)
-    if said not in ("rows", None):
-        raise InvalidInput(entries.path("count"), said, "must be rows, or nothing; a condition belongs to `where`")
-    return Count(_where(entries))
-
-
-def _of_column(kind: str, make: Callable[[str, str | None], Statistic]) -> Callable[[Entries], Statistic]:
-    return lambda entries: make(entries.take(kind, str), _where(entries))
-
-
-def _histogram(entries: Entries) -> Statistic:
-    return Histogram(entries.take("histogram", str), _edges(entries), entries.take("bins", int, None), _where(entries))
-
-
-def _cdf(entries: Entries) -> Statistic:
-    return CDF(entries.take("cdf", str), _edges(entries), entries.take("bins", int, None), _where(entries))
-
-
-def _contingency(entries: Entries) -> Statistic:
-    given = Entries(entries.take("edges", Mapping, {}), entries.path("edges"))
-    edges = {name: tuple(map(_text, given.take(name, Sequence))) for name in given.names()}
-    return Contingency(tuple(entries.take("contingency", Sequence)), edges, _where(entries))
-
-
-def _quantiles(entries: Entries) -> Statistic:
-    probabilities = [_text(p) for p in entries.take("probabilities", Sequence, ["1/4", "1/2", "3/4"])]
-    return Quantiles(
-        entries.take("quantiles", str), probabilities, entries.take("candidates", int, None), _where(entries)
-    )
-
-
-def _median(entries: Entries) -> Statistic:
-    return Median(entries.take("median", str), entries.take("candidates", int, None), _where(entries))
-
-
-_MAKERS: dict[str, Callable[[Entries], Statistic]] = {
-    "count": _count,
-    "sum": _of_column("sum", Sum),
-    "mean": _of_column("mean", Mean),
-    "variance": _of_column("variance", Variance),
-    "histogram": _histogram,
-    "contingency": _contingency,
-    "cdf": _cdf,
-    "quantiles": _quantiles,
-    "median": _median,
-}
+    check_condition(where, {column: table.columns[column].holds for column in asked})

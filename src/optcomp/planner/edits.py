@@ -24,8 +24,11 @@ from optcomp.planner.plan import make_plan
 from optcomp.planner.source import parsed
 
 PARTS = ("plan", "data", "columns", "budget", "confidence", "reserve", "objective", "statistics")
+"""Of a plan; anything else in a path is the name of a statistic."""
 _HOLDS = ("epsilon", "rho", "error", "hold")
+"""Entries that hold a statistic: one of them at a time."""
 Plain = dict[str, Any]
+"""A plan as it is written."""
 
 
 @dataclass(frozen=True)

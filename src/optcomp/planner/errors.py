@@ -9,35 +9,28 @@ Errors are in units of the variable, about the noise alone, with n rows that hav
     cumulative      by `CDF.off`, for rows spread evenly over the bounds; at all edges together
     quantiles       the distance of the choice from the true quantile, for such rows
 
-Released intervals are made by the same functions, of the noisy answers instead of what the plan says.  The first four
-hold for all data with so many rows, and with such means and variances.
-
-`smooth` is about the same without steps and limits: for optimisation, never for claims.
+What an error is, the statistic says (`optcomp.statistics.stated`); here it is a function of the budget, and the other
+way round.  The first four hold for all data with so many rows, and with such means and variances.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-import numpy as np
-
 from optcomp.errors import InvalidInput
-from optcomp.planner.known import UNKNOWN, Known
-from optcomp.statistics import CDF, Declared, Integers, Mean, Part, Quantiles, Question, Statistic, Variance
-from optcomp.statistics.accuracy import Noise, smooth_reach
-from optcomp.statistics.bands import none_left
-from optcomp.statistics.domains import Numbers
-from optcomp.statistics.joint_noise import Noises, continuous_together
-from optcomp.statistics.scalars import FOR_SQUARE, Ends
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics import Declared, Part, Question, Statistic
+from optcomp.statistics.known import UNKNOWN, Known
+from optcomp.statistics.noise import Noise
+from optcomp.statistics.stated import Setting, StatedError
 
-NEEDS_ROWS = (Mean, Variance, CDF, Quantiles)
 LEAST_BUDGET, MOST_BUDGET = 1e-9, 1e5
+"""Where the budget for an error is looked for."""
 _NARROW = 1e-9
+"""Of the logarithm of a budget: it is told to nine digits."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +39,14 @@ class ErrorModel:
 
     statistic: Statistic
     table: Declared
-    mechanism: Mechanism
+    noise: Noise
     rows: int | None
     """Those that have a value, where there may be others."""
     confidence: float
     known: Known = UNKNOWN
 
     def __post_init__(self) -> None:
-        if isinstance(self.statistic, NEEDS_ROWS) and self.rows is None:
+        if self.statistic.needs_rows and self.rows is None:
             raise InvalidInput("rows", None, f"must be given: the error of {self.statistic} depends on it")
 
     @cached_property
@@ -62,212 +55,46 @@ class ErrorModel:
         return self.statistic.parts(self.table)
 
     @cached_property
+    def stated(self) -> StatedError:
+        """The error as a function of scales."""
+        setting = Setting(self.table, self.noise, self.rows, self.confidence, self.known)
+        return self.statistic.stated(setting)
+
+    @cached_property
     def likeness(self) -> Hashable:
         """What the error depends on: equal for statistics whose errors are the same function of the budget."""
         sizes = tuple((p.l1, p.l2_squared, len(p.cells), p.unit, p.share) for p in self.parts)
-        kind, more = type(self.statistic), tuple[Hashable, ...]()
-        if isinstance(self.statistic, Mean | Variance):
-            more = (self._half, self._width, self._means, self._variances)
-        elif isinstance(self.statistic, CDF):
-            more = self.statistic.even(self.table)
-        elif isinstance(self.statistic, Quantiles):
-            more = (*self.statistic.grid(self.table), self.statistic.probabilities, self._spread_on_integers)
-        return kind, self.mechanism, self.rows, self.confidence, sizes, more
+        return type(self.statistic), self.noise, self.rows, self.confidence, sizes, self.stated.likeness
 
     def question(self, budget: Fraction) -> Question:
         """The statistic with this budget."""
-        if self.mechanism == "gaussian":
-            return Question(self.statistic, rho=budget, mechanism="gaussian")
-        return Question(self.statistic, epsilon=budget, mechanism=self.mechanism)
+        spent = self.noise.currency.allowance(budget)
+        return Question(self.statistic, epsilon=spent.epsilon, rho=spent.rho, mechanism=self.noise)
 
     def error(self, budget: Fraction) -> float:
         """For the discrete noise that is really drawn."""
         return _error(_Alike(self.likeness, self), budget)
 
     def _error(self, budget: Fraction) -> float:
+        return self.stated.error(self._scales(budget))
+
+    def _scales(self, budget: Fraction) -> list[float]:
         question = self.question(budget)
-        scales = [question.scale(part) for part in self.parts]
-        if self.mechanism == "exponential":
-            return self._of_choice(scales)
-        if isinstance(self.statistic, CDF):
-            return self._of_cdf(scales[0])
-        if isinstance(self.statistic, Mean | Variance):
-            return min(self._of_ratio(scales), self._most)
-        part = self.parts[0]
-        return float(Noises(self._noise, tuple(scales), self.confidence).cells(len(part.cells)) * part.unit)
+        return [question.scale(part) for part in self.parts]
 
     def smooth(self, budget: float) -> float:
         """About the same, without steps and without a limit."""
-        times = 1 / math.sqrt(budget) if self.mechanism == "gaussian" else 1 / budget
-        if isinstance(self.statistic, Quantiles):
-            return self._near_choice(times)
-        if isinstance(self.statistic, CDF):
-            return self._per_scale * times
-        if isinstance(self.statistic, Mean | Variance):
-            return self._near_ratio(times)
-        scale = self._unit_scales[0] * times
-        reach = smooth_reach(self._noise, scale, self.confidence, len(self.parts[0].cells))
-        return max(reach, 0.02 * scale) * float(self.parts[0].unit)
+        return self.stated.smooth(self.noise.currency.noise_at(budget))
+
+    def otherwise(self, budget: Fraction) -> tuple[str, float] | None:
+        """When the error would be another at the same budget, for people, and which."""
+        return self.stated.otherwise(self._scales(budget))
 
     def budget_for(self, wanted: float) -> Fraction:
         """The least ε (or ρ), to nine digits, at which the error is no larger."""
         if not wanted > 0:
             raise InvalidInput("error", wanted, "must be positive")
         return _least_budget(_Alike(self.likeness, self), wanted)
-
-    @property
-    def _noise(self) -> Noise:
-        return "gaussian" if self.mechanism == "gaussian" else "laplace"
-
-    @cached_property
-    def _unit_scales(self) -> list[float]:
-        """The scale of the noise of each part at a budget of 1."""
-        if self.mechanism == "gaussian":
-            return [math.sqrt(p.l2_squared / (2 * p.share)) for p in self.parts]
-        return [float((2 if self.mechanism == "exponential" else 1) * p.l1 / p.share) for p in self.parts]
-
-    @cached_property
-    def _width(self) -> float:
-        domain: Numbers = self.table.domain(getattr(self.statistic, "column", ""), Numbers)
-        return float(domain.high - domain.low)
-
-    @cached_property
-    def _half(self) -> float:
-        """The most that a value on the grid of its unit, or an answer, differs from the middle."""
-        assert isinstance(self.statistic, Mean | Variance)
-        return self.statistic.most(self.table)
-
-    @cached_property
-    def _means(self) -> Ends:
-        """How far the mean may be from the middle."""
-        domain: Numbers = self.table.domain(getattr(self.statistic, "column", ""), Numbers)
-        if self.known.centre is None:
-            return -self._half, self._half
-        low, high = (float(end - domain.middle) for end in self.known.centre)
-        return low, high
-
-    @cached_property
-    def _far(self) -> float:
-        return max(map(abs, self._means))
-
-    @cached_property
-    def _variances(self) -> Ends:
-        """Between which numbers the variance lies."""
-        if self.known.spread is None:
-            return 0.0, self._half**2
-        return float(self.known.spread[0] ** 2), float(self.known.spread[1] ** 2)
-
-    @property
-    def _most(self) -> float:
-        """Answers stay within the bounds."""
-        return self._width if isinstance(self.statistic, Mean) else (self._width / 2) ** 2
-
-    def _of_ratio(self, scales: Sequence[float]) -> float:
-        """From the quantile of the noises together."""
-        sure = self.confidence + self._no_rows(scales[0])
-        if not sure < 1:
-            return math.inf
-        noises, rows = Noises(self._noise, tuple(scales), sure), float(self.rows or 1)
-        if isinstance(self.statistic, Mean):
-            return self.statistic.off(self.table, noises, self._far, rows)
-        assert isinstance(self.statistic, Variance)
-        off = self.statistic.off(self.table, noises, self._means, self._variances, rows)
-        return off + self._unbounded(noises) ** 2
-
-    @cached_property
-    def _factors(self) -> list[float]:
-        """By how much the noise of each part counts at worst."""
-        far, units = min(self._far, self._half), [float(part.unit) for part in self.parts]
-        if isinstance(self.statistic, Mean):
-            return [far, units[1]]
-        low, high = self._means
-        near = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-        count = min(max(far**2 - self._variances[0], self._variances[1] - near**2), self._half**2)
-        return [count, 2 * far * units[1], units[2]]
-
-    def _unbounded(self, noises: Noises) -> float:
-        """The error of a mean that no bounds hold back: it adds to the factor of the count's noise itself."""
-        error, unit = 0.0, float(self.parts[1].unit)
-        while error < self._half:
-            bound = noises.together([self._far + error, unit], FOR_SQUARE) / (self.rows or 1)
-            if bound <= error:
-                break
-            error = bound * (1 + 1e-10)
-        return error
-
-    def _no_rows(self, scale: float) -> float:
-        """At least the probability that the noisy count is below 1."""
-        rows = self.rows or 0
-        if self.mechanism != "gaussian":
-            return math.exp(-rows / scale)
-        by_area = 0.5 * math.erfc((rows - 1) / (scale * math.sqrt(2))) if rows > 1 else 1.0
-        return min(by_area, none_left("gaussian", scale, 1, rows))
-
-    @cached_property
-    def _unit_reaches(self) -> tuple[float, float]:
-        """What the noises of a mean, or of a variance and its mean, come to at a budget of 1 if continuous."""
-        missed, scales = 1 - self.confidence, self._unit_scales
-        if isinstance(self.statistic, Mean):
-            return continuous_together(self._noise, scales, self._factors, missed), 0.0
-        factors = [self._far, float(self.parts[1].unit)]
-        square = continuous_together(self._noise, scales[:2], factors, FOR_SQUARE * missed)
-        return continuous_together(self._noise, scales, self._factors, (1 - FOR_SQUARE) * missed), square
-
-    def _near_ratio(self, times: float) -> float:
-        """About the error of a mean or variance."""
-        rows, (reach, square) = self.rows or 1, self._unit_reaches
-        return (reach * times + 0.5 * self._factors[0]) / rows + (square * times / rows) ** 2
-
-    @property
-    def _spread_on_integers(self) -> bool:
-        assert isinstance(self.statistic, Quantiles)
-        domain = self.table.domain(self.statistic.column, Numbers)
-        return isinstance(domain, Integers) and self.statistic.grid(self.table)[1] == 1
-
-    def _of_choice(self, scales: Sequence[float]) -> float:
-        """The choice among candidates for evenly spread rows, exactly."""
-        assert isinstance(self.statistic, Quantiles)
-        _, step, count = self.statistic.grid(self.table)
-        each, whole = self.confidence ** (1 / len(scales)), self._spread_on_integers
-        pairs = zip(self.statistic.probabilities, scales, strict=True)
-        return float(step) * max(_choice_error(p, count, whole, self.rows or 0, scale, each) for p, scale in pairs)
-
-    @cached_property
-    def _ranks(self) -> float:
-        """By how many candidates the worst choice is off at a budget of 1, if there were no gaps."""
-        assert isinstance(self.statistic, Quantiles)
-        each = self.confidence ** (1 / len(self.parts))
-        pairs = zip(self.statistic.probabilities, self._unit_scales, strict=True)
-        ranks = max(scale / p.denominator for p, scale in pairs) * -math.log1p(-each)
-        return ranks * self.statistic.grid(self.table)[2] / (self.rows or 1)
-
-    def _near_choice(self, times: float) -> float:
-        """About: ranks fall off exponentially on both sides; candidates are half a step off anyway."""
-        assert isinstance(self.statistic, Quantiles)
-        off = (self._ranks * times) ** 4 + 0.0625
-        return float(float(self.statistic.grid(self.table)[1]) * off**0.25)
-
-    @cached_property
-    def _per_scale(self) -> float:
-        """About the error of a cumulative distribution at a budget of 1, if it were in proportion to the noise."""
-        typical = max((self.rows or 1) / len(self.parts[0].cells) / 20, 1e-3)
-        return self._of_cdf(typical) * self._unit_scales[0] / typical
-
-    def _of_cdf(self, scale: float) -> float:
-        """For rows spread evenly, at all edges."""
-        assert isinstance(self.statistic, CDF)
-        rows, even = self.rows or 0, self.statistic.even(self.table)
-        sure = self.confidence + none_left(self._noise, scale, len(even), rows)
-        if not sure < 1:
-            return 1.0
-        return self.statistic.off(self.table, Noises(self._noise, (scale,), sure), even, rows)
-
-    def at_worst(self, budget: Fraction) -> float:
-        """The error of a cumulative distribution wherever the values lie."""
-        scale, rows, inner = self.question(budget).scale(self.parts[0]), self.rows or 0, len(self.parts[0].cells) - 2
-        sure = self.confidence + none_left(self._noise, scale, inner + 1, rows)
-        noises = Noises(self._noise, (scale,), sure)
-        return min(noises.band([0.0] * inner, [1.0] * inner) / rows, 1.0) if sure < 1 else 1.0
 
 
 def short_up(value: float) -> Fraction:
@@ -304,8 +131,8 @@ def _least_budget(alike: _Alike, wanted: float) -> Fraction:
 
     least, most = math.log(LEAST_BUDGET), math.log(MOST_BUDGET)
     if over(most) > 0:
-        more = ": raise `candidates`" if isinstance(model.statistic, Quantiles) else ""
-        raise InvalidInput("error", wanted, f"cannot be reached by any budget for {model.statistic}{more}")
+        problem = f"cannot be reached by any budget for {model.statistic}{model.stated.hint}"
+        raise InvalidInput("error", wanted, problem)
     low, high = least, most
     while high - low > 0.5:
         middle = (low + high) / 2
@@ -336,20 +163,3 @@ def _crossing(over: Callable[[float], float], low: float, high: float) -> float:
                 value = over(place)
                 low, at_low, high, at_high = (place, value, high, at_high) if value > 0 else (low, at_low, place, value)
     return high
-
-
-@lru_cache(maxsize=4096)
-def _choice_error(probability: Fraction, count: int, whole: bool, rows: int, scale: float, confidence: float) -> float:
-    """How many candidates away the true quantile is; rows lie evenly on whole numbers, or from first to last."""
-    place = np.arange(count, dtype=np.float64)
-    covered = (place + 1) / count if whole else np.minimum((place + 0.5) / (count - 1), 1.0)
-    upto = np.floor(rows * covered + 0.5)
-    below, above = np.concatenate([[0.0], upto[:-1]]), rows - upto
-    a, b = probability.numerator, probability.denominator
-    score = -np.abs((b - a) * below - a * above)
-    weight = np.exp((score - score.max()) / scale)
-    true = float(np.searchsorted(upto, math.ceil(rows * probability)) if whole else probability * (count - 1))
-    away = np.abs(place - true)
-    order = np.argsort(away, kind="stable")
-    reached = np.cumsum(weight[order]) / weight.sum()
-    return float(away[order][min(int(np.searchsorted(reached, confidence)), count - 1)])

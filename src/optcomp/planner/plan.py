@@ -14,7 +14,7 @@ from optcomp.planner.choosing import Choosing
 from optcomp.planner.document import Document, Wish
 from optcomp.planner.risk import Release, Risk, risk_of
 from optcomp.statistics import Question
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import Noise
 from optcomp.theorems import Bound, bbg18
 
 _NOTHING = 1.005
@@ -33,9 +33,14 @@ class Line:
     held: bool
 
     @property
-    def mechanism(self) -> Mechanism:
-        """The noise."""
-        return self.spending.model.mechanism
+    def noise(self) -> Noise:
+        """What it is answered with."""
+        return self.spending.model.noise
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the noise."""
+        return self.noise.name
 
     @property
     def question(self) -> Question:
@@ -56,20 +61,23 @@ class Plan:
     reserve: PureDP | None
     choosing: Choosing = field(repr=False, compare=False)
     """How it was found: a start for the next one."""
+    recorded: Bound | None = field(default=None, repr=False, compare=False)
+    """The total as it was proved before, where the engine need not be asked again."""
 
     @cached_property
     def bound(self) -> Bound | None:
         """The certified total, if the budget is (ε, δ)."""
-        if not isinstance(self.inside, ApproxDP):
-            return None
+        if self.recorded is not None or not isinstance(self.inside, ApproxDP):
+            return self.recorded
         extra = () if self.reserve is None else (self.reserve,)
         budget = PairBudget(self.inside.epsilon, self.inside.delta)
-        return budget.bound([line.spending for line in self.lines], extra)
+        return budget.bound([line.spending for line in self.lines], extra, self.total)
 
     @cached_property
     def risk(self) -> Risk:
         """How sure a reader may become about one person, and with what probability."""
-        return risk_of(Release(self.document, self.inside, [line.spending for line in self.lines], self.reserve))
+        spendings = [line.spending for line in self.lines]
+        return risk_of(Release(self.document, self.inside, spendings, self.reserve, self.total))
 
     @property
     def fits(self) -> bool:
@@ -87,7 +95,7 @@ class Plan:
 
         ρ of zCDP add up (BS16); CKS20 says which ρ the (ε, δ) of the budget allows.
         """
-        return self.choosing.by_rho({line.wish.name: line.mechanism for line in self.lines})
+        return self.choosing.by_rho({line.wish.name: line.noise for line in self.lines})
 
     @property
     def gain(self) -> float | None:
@@ -126,7 +134,7 @@ class Plan:
         return f"{sums}, and {by_rho}; the second factor is what optimal composition adds."
 
     def _no_gain(self, gain: float) -> str:
-        if gain < 1 / _NOTHING and any(line.wish.mechanism == "gaussian" for line in self.lines):
+        if gain < 1 / _NOTHING and any(_asks_for_rho(line.wish) for line in self.lines):
             better = f"With Laplace noise and sums of ε errors would be {1 / gain:.2f} times smaller"
             return f"{better}; `mechanism: auto` would choose that."
         why = "with so few statistics" if isinstance(self.inside, ApproxDP) and self.inside.delta else "at δ = 0"
@@ -156,7 +164,7 @@ class Plan:
             "name": line.wish.name,
             "statistic": str(line.wish.statistic),
             "mechanism": line.mechanism,
-            "rho" if line.spending.gaussian else "epsilon": str(line.spending.budget),
+            line.noise.currency.name: str(line.spending.budget),
             "scales": list(line.question.scales(self.document.table)),
             "error": line.error,
             "relative": line.relative,
@@ -166,10 +174,15 @@ class Plan:
         }
 
 
+def _asks_for_rho(wish: Wish) -> bool:
+    """Whether it asks for noise that has no ε of its own."""
+    return wish.noise is not None and not wish.noise.currency.pure
+
+
 def make_plan(document: Document, previous: Plan | None = None) -> Plan:
     """Work a document out; a plan for nearly the same document makes that quicker."""
     inside = inside_of(document)
-    start = {line.wish.name: (line.mechanism, line.spending.amount) for line in previous.lines} if previous else {}
+    start = {line.wish.name: (line.noise, line.spending.amount) for line in previous.lines} if previous else {}
     choosing = Choosing(document, inside, start, previous.choosing if previous else None)
     found = choosing.best()
     lines = []

@@ -20,7 +20,9 @@ from optcomp.theorems import bbg18, ks14
 SELDOM = Fraction(1, 10**6)
 """The probability where the budget is a ρ, which has no δ."""
 _FIRST = Fraction(1, 16)
+"""Of δ: where the slope of ε is looked at, and a good choice by itself."""
 _LEAST_GAP = 1e-12
+"""An ε that does not grow as δ shrinks would divide by 0."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,15 @@ class Release:
     inside: ApproxDP | ZCDP
     spendings: Sequence[Spending]
     reserve: PureDP | None
+    total: float
+    """Of all that is spent: ε at the δ inside, or ρ."""
 
 
 def risk_of(release: Release) -> Risk:
     """Of all that is spent, whether that fits the budget or not; for a sample, to the population."""
     delta = Fraction(release.inside.delta if isinstance(release.inside, ApproxDP) else SELDOM)
     probability = _outside(release, ApproxDP(0, delta)).delta
-    pure = not any(spending.gaussian for spending in release.spendings)
+    pure = all(spending.pure for spending in release.spendings)
     always = ks14.loss_at(_outside(release, _at(release, 0)), 0) if pure else math.inf
     seldom = [ks14.loss_at(_outside(release, each), probability) for each in _below(release, delta)]
     if always <= min(seldom, default=math.inf):
@@ -67,6 +71,9 @@ def _below(release: Release, delta: Fraction) -> list[ApproxDP]:
 
 
 def _at(release: Release, delta: Exact) -> ApproxDP:
+    """What is spent, as an ε at this δ."""
+    if isinstance(release.inside, ApproxDP) and delta == release.inside.delta:
+        return ApproxDP(Fraction(release.total), delta)
     extra = () if release.reserve is None else (release.reserve,)
     return ApproxDP(Fraction(PairBudget(0, delta).total(release.spendings, extra)), delta)
 

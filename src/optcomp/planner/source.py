@@ -17,14 +17,18 @@ import yaml
 from optcomp.errors import InvalidInput
 
 MOST_BYTES = 20_000_000
+"""Of a file: some hundred thousand statistics."""
 MOST_VALUES = 2_000_000
+"""Once references are followed: what fits into memory."""
 _SHOWN = 60
+"""Characters of a line that an error shows."""
 _KINDS = {
     "null": (r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
     "bool": (r"(?:true|True|TRUE|false|False|FALSE)", list("tTfF")),
     "int": (r"[-+]?(?:0|[1-9][0-9_]*)", list("-+0123456789")),
     "merge": (r"(?:<<)", ["<"]),
 }
+"""What is not text: patterns, and the characters that such values begin with."""
 
 
 def load(path: Path) -> Any:
@@ -71,6 +75,7 @@ def dumped(document: Mapping[str, Any], *, as_json: bool = False) -> str:
 
 
 _WIDTH = 120
+"""Of lines that are written."""
 
 
 def _malformed(text: str, name: str, line: int, problem: str) -> InvalidInput:

@@ -16,8 +16,11 @@ FEW = Fraction(1, 100)
 NEAR = Fraction(1, 10)
 """How far a declared number of rows may be from the true one."""
 HALF = Fraction(1, 2)
+"""A column with more missing than this is probably not read as it was meant."""
 _LONG_CELL = 100
+"""Lines that no honest cell has."""
 _LONGEST = 40
+"""Characters of a name or cell that a line of advice has room for."""
 
 
 def advice(

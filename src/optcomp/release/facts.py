@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
@@ -19,18 +18,27 @@ from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
 from optcomp.numerics.contour.gradient import BLUR
 from optcomp.planner.budgets import Budget, Load, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import HARM, Document, Wish
-from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.planner.plan import Line, Plan
 from optcomp.release.pictures import label
-from optcomp.statistics import CDF, Categories, Integers, Mean, Quantiles, Reals, Variance
+from optcomp.statistics import Categories, Integers, Reals
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.theorems import Bound
 from optcomp.theorems.fz21 import epsilon_at
 
 _POINTS = 24
-_MUCH, _TIMES_SMALLER, _HALF, _NEARLY = 10, 10, 0.5, 0.999
+"""Of the curve of growth: enough to see its shape, and each is a composition."""
+_MUCH = 10
+"""Beyond this ε a guarantee says next to nothing."""
+_TIMES_SMALLER = 10
+"""How many times smaller than one over the number of people δ should be at the least."""
+_HALF = 0.5
+"""A relative error from which a number is of little use."""
+_NEARLY = 0.999
+"""A total below this share of the budget leaves something worth a sentence."""
 _MOST_NAMES = 5
+"""Names that a sentence lists before it counts."""
 _LEAST_PLAIN, _MOST_PLAIN = -4, 15
+"""Powers of ten between which numbers are written without an exponent."""
 Pair = tuple[str, str]
 
 
@@ -230,7 +238,7 @@ def _confidence(confidence: float) -> str:
 
 def stated(document: Document, line: Line) -> dict[str, Any]:
     """What a stated error rests on: rows with a value, what the plan leaves open, and what it would be otherwise."""
-    rows = line.spending.model.rows if isinstance(line.wish.statistic, NEEDS_ROWS) else None
+    rows = line.spending.model.rows if line.wish.statistic.needs_rows else None
     open_ends = assumed(document, line.wish)
     return {"rows": rows, "assumes": open_ends, "otherwise": otherwise(line), "note": _note(line, rows, open_ends)}
 
@@ -238,18 +246,16 @@ def stated(document: Document, line: Line) -> dict[str, Any]:
 def assumed(document: Document, wish: Wish) -> list[str]:
     """What must be true for the error to hold, and is not said by the plan."""
     statistic, found = wish.statistic, list[str]()
-    if not isinstance(statistic, NEEDS_ROWS):
+    if not statistic.needs_rows:
         return found
-    column, present = statistic.column, document.known_about(wish).present
+    column, present = statistic.values_of, document.known_about(wish).present
     if statistic.where is not None and wish.rows is None:
         found.append("the condition keeps all rows (else tell `rows`)")
     if present is None:
         found.append(f"no cell of {column} is missing (else tell `present`)")
     elif present < 1 and statistic.where is not None and wish.known.present is None:
         found.append(f"cells of {column} are missing as often where the condition holds (else tell `present`)")
-    if isinstance(statistic, CDF | Quantiles):
-        found.append("values are spread evenly over the bounds")
-    return found
+    return [*found, *statistic.assumes]
 
 
 def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:
@@ -257,36 +263,14 @@ def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:
     if rows is None:
         unsized = wish.statistic.where is not None and wish.rows is None and wish.size is None
         return "relative to all rows: tell how many satisfy the condition by `rows`" if unsized else None
-    told = f"± for {rows:,} rows with a value"
-    if isinstance(wish.statistic, Mean | Variance):
-        told += _where_mean(line.spending.model.known.centre)
-    if isinstance(wish.statistic, Variance) and line.spending.model.known.spread is not None:
-        told += f", with a standard deviation {_anywhere(line.spending.model.known.spread)}"
+    told = f"± for {rows:,} rows with a value{line.spending.model.stated.stated_for}"
     return f"{told}, if {' and '.join(open_ends)}" if open_ends else told
-
-
-def _where_mean(centre: tuple[Fraction, Fraction] | None) -> str:
-    """For which means the error holds: for the worst of them it is stated."""
-    if centre is None:
-        return ", wherever their mean lies"
-    return f", for a mean {_anywhere(centre)}"
-
-
-def _anywhere(ends: tuple[Fraction, Fraction]) -> str:
-    low, high = (f"{float(end):,.12g}" for end in ends)
-    return f"of {low}" if low == high else f"anywhere from {low} to {high}"
 
 
 def otherwise(line: Line) -> dict[str, Any] | None:
     """The error at the same budget: of a mean in the middle, if nobody says where it is; of a distribution at worst."""
-    model, budget = line.spending.model, line.spending.budget
-    if isinstance(model.statistic, CDF):
-        return {"when": "wherever the values lie", "error": model.at_worst(budget)}
-    if not isinstance(model.statistic, Mean | Variance) or model.known.centre is not None:
-        return None
-    middle = Fraction(model.table.domain(model.statistic.column, Numbers).middle)
-    there = replace(model, known=replace(model.known, centre=(middle, middle)))
-    return {"when": "if the mean is in the middle of the bounds: tell `centre`", "error": there.error(budget)}
+    found = line.spending.model.otherwise(line.spending.budget)
+    return None if found is None else {"when": found[0], "error": found[1]}
 
 
 def shares(plan: Plan) -> list[float]:
@@ -308,7 +292,7 @@ def growth(plan: Plan) -> list[dict[str, float | None]]:
     return [
         {
             "count": place,
-            "total": budget.total(spendings[:place]),
+            "total": plan.total if place == count and plan.reserve is None else budget.total(spendings[:place]),
             "sum": None if sums is None else sums[place - 1],
             "rho": _rho_sum(plan, spendings[:place]),
         }
@@ -326,11 +310,9 @@ def _sums(plan: Plan) -> list[float] | None:
     """Basic composition of the first so many; statistics with Gaussian noise share δ evenly, by CKS20."""
     if not isinstance(plan.inside, ApproxDP):
         return None
-    share = Fraction(plan.inside.delta) / max(sum(line.spending.gaussian for line in plan.lines), 1)
+    share = Fraction(plan.inside.delta) / max(sum(not line.spending.pure for line in plan.lines), 1)
     spendings = (line.spending for line in plan.lines)
-    return list(
-        accumulate(epsilon_at(each.budget, share) if each.gaussian else float(each.budget) for each in spendings)
-    )
+    return list(accumulate(float(each.budget) if each.pure else epsilon_at(each.budget, share) for each in spendings))
 
 
 def error_told(entry: Mapping[str, Any]) -> str:

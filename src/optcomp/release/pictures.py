@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_BARS, MOST_CELLS = 60, 32
+"""What a picture of one page has room for."""
 _BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -27,6 +28,7 @@ _STYLE: Any = {
     "axes.unicode_minus": False,
 }
 _LONGEST = 40
+"""Characters of a label beside a bar."""
 _NO_METADATA = ("Creator", "Date", "Format", "Type")
 Entry = Mapping[str, Any]
 

@@ -10,14 +10,10 @@ from __future__ import annotations
 import codecs
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import ibis
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
 from optcomp.planner.document import Document
-from optcomp.planner.errors import NEEDS_ROWS
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
 from optcomp.statistics import Categories, Domain, Integers
@@ -26,13 +22,18 @@ from optcomp.statistics.domains import Numbers
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.sources import Lines, inspected
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish"
 BOUNDS = (
     "Bounds, categories and numbers of rows should come from what is known beforehand, not from here",
     "Choosing them by looking at the data is not covered by the guarantee, and a release shows its plan",
 )
 _EXAMPLES = 3
+"""Cells that are shown of those that cannot be read: enough to recognise what is wrong."""
 _CHUNK = 2**20
+"""Bytes read at a time."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _column(relation: ir.Table, name: str, domain: Domain) -> ColumnCounts:
 def _reckoned(document: Document, name: str) -> float | None:
     """What the plan says of the column, or all rows; None if no error without a condition depends on it."""
     statistics = [wish.statistic for wish in document.wishes if wish.statistic.where is None]
-    if not any(isinstance(each, NEEDS_ROWS) and each.column == name for each in statistics):
+    if not any(each.needs_rows and each.values_of == name for each in statistics):
         return None
     present = document.known[name].present
     return 1.0 if present is None else float(present)
@@ -162,6 +163,8 @@ def _absent(column: Any) -> Any:
 
 
 def _numbers(relation: ir.Table, name: str, domain: Numbers) -> ColumnCounts:
+    import ibis
+
     column, whole = relation[name], isinstance(domain, Integers)
     number = as_number(column)
     integral = number.type().is_integer()
@@ -196,6 +199,8 @@ def _numbers(relation: ir.Table, name: str, domain: Numbers) -> ColumnCounts:
 
 def _fractional(number: Any) -> Any:
     """Not whole; the engine rounds to integers of 64 bits, and larger floats are whole anyway."""
+    import ibis
+
     near = number.between(-(2.0**53), 2.0**53).ifelse(number, ibis.null("float64"))
     return (near.floor() != near).fill_null(False)
 
@@ -229,6 +234,8 @@ def _categories(relation: ir.Table, name: str, domain: Categories) -> ColumnCoun
 
 def _examples(relation: ir.Table, column: Any, which: Any) -> tuple[str, ...]:
     """The cells that occur most often among these."""
+    import ibis
+
     cells = relation.filter(which).select(cell=column.cast("string"))
     counted = cells.group_by("cell").aggregate(times=cells.count())
     first = counted.order_by([ibis.desc("times"), "cell"]).limit(_EXAMPLES)
@@ -245,10 +252,10 @@ def _conditions(document: Document, relation: ir.Table) -> list[ConditionCounts]
             continue
         cleaned = {column: table.columns[column].clean(relation[column]) for column in columns_of(where)}
         kept, values, reckoned = condition(where, cleaned), None, None
-        own, matters = wish.rows is not None, isinstance(wish.statistic, NEEDS_ROWS)
+        own, matters = wish.rows is not None, wish.statistic.needs_rows
         rows = _asked(relation, rows=kept.sum())["rows"]
-        if isinstance(wish.statistic, NEEDS_ROWS):
-            value = table.columns[wish.statistic.column].clean(relation[wish.statistic.column])
+        if matters and wish.statistic.values_of is not None:
+            value = table.columns[wish.statistic.values_of].clean(relation[wish.statistic.values_of])
             values, reckoned = _asked(relation, values=(kept & value.notnull()).sum())["values"], document.rows_of(wish)
         declared = wish.rows if own else document.rows
         found.append(ConditionCounts(wish.name, where, rows, declared, own, matters, values, reckoned))

@@ -52,7 +52,7 @@ class Released:
                 "name": line.wish.name,
                 "statistic": str(line.wish.statistic),
                 "mechanism": found.question.mechanism,
-                "rho" if line.spending.gaussian else "epsilon": str(line.spending.budget),
+                line.noise.currency.name: str(line.spending.budget),
                 **_told(found, self.plan.document.confidence),
                 "noise": noise_told(found.question, found.table),
                 "theorem": found.theorem,
@@ -118,14 +118,23 @@ def prepare(plan: Plan, table: Table) -> Prepared:
         line.question.scales(table)
     spendings = _spendings(plan, table)
     if isinstance(plan.inside, ApproxDP):
-        extra = () if plan.reserve is None else (plan.reserve,)
-        bound = PairBudget(plan.inside.epsilon, plan.inside.delta).bound(spendings, extra)
+        bound = _proved(plan, plan.inside, spendings)
         _affordable(bound.upper, plan.inside.epsilon, "ε")
         _check_sample(plan, table)
         return Prepared(plan, table, bound, ApproxDP(Fraction(bound.upper), plan.inside.delta))
     total = RhoBudget(plan.inside.rho).total(spendings)
     _affordable(total, plan.inside.rho, "ρ")
     return Prepared(plan, table, None, ZCDP(total))
+
+
+def _proved(plan: Plan, inside: ApproxDP, spendings: Sequence[Spending]) -> Bound:
+    """The total for this table: that of the plan, if the same guarantees are spent."""
+    extra = () if plan.reserve is None else (plan.reserve,)
+    budget = PairBudget(inside.epsilon, inside.delta)
+    planned = budget.counted([line.spending for line in plan.lines], extra)
+    if plan.bound is not None and planned == budget.counted(spendings, extra):
+        return plan.bound
+    return budget.bound(spendings, extra)
 
 
 def _quota(plan: Plan) -> Filter:
@@ -186,7 +195,7 @@ def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:
 
 
 def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
-    if question.mechanism == "exponential":
+    if question.noise.chooses:
         return ["score"] * len(parts)
     return [str(part.cells[0]) if len(part.cells) == 1 else "each cell" for part in parts]
 

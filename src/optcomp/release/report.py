@@ -16,7 +16,9 @@ from optcomp.release.tables import Row, Sheet, cell_sheet, compared, plan_sheet,
 
 Facts = Mapping[str, Any]
 MOST_CELLS = 400
+"""Rows of a table on a page; the file of the release has all."""
 _MOST_PICTURES = 12
+"""A page with more pictures takes long to draw and to load."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 :root { color-scheme: light; }

@@ -31,7 +31,9 @@ from optcomp.errors import InvalidInput, OptcompError
 
 FORMAT, PRIVATE = "optcomp-release", "optcomp-release-private"
 _CHUNK = 1 << 20
+"""Bytes read at a time."""
 _SHORT = 12
+"""Digits of a digest that tell two apart for a reader."""
 View = dict[str, Any]
 _PARTS = {"facts": dict, "growth": list, "statistics": list, "guarantee": dict, "certificate": dict, "finished": str}
 

@@ -31,7 +31,6 @@ from optcomp.composition.reading import read_any
 from optcomp.errors import InvalidInput, OptcompError, PrecisionNotReached
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.instances.parts import Parts
-from optcomp.interactive.answers import THEOREMS
 from optcomp.numerics.exact import Exact
 from optcomp.planner.budgets import RTOL, PairBudget, RhoBudget, Spending
 from optcomp.planner.choosing import Choosing, item_of
@@ -45,6 +44,7 @@ from optcomp.theorems.bound import Bound
 from optcomp.theorems.certificates import MOST_INLINE
 
 VERSION = 1
+"""Of the format of releases."""
 Tell = Callable[[str, float], None]
 Status = Literal["proved", "false", "undecided", "mismatch", "malformed", "unfinished"]
 By = Literal["checker", "engine", "sum"]
@@ -59,8 +59,10 @@ _CERTIFICATE = {
 _NEARLY = {"error", "relative", "naive_error", "rho_error", "share", "gain", "gain_over_rho", "posterior"}
 """Floats that other machines may round in another way."""
 _NEAR = 1e-6
+"""By how much they may differ, relatively."""
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
 _SHOWN = 60
+"""Characters of a wrong value that a line has room for."""
 _MISSING = object()
 
 
@@ -216,18 +218,19 @@ def _statistics(about: _Release, document: Document) -> list[Spending]:
 def _spending(about: _Release, document: Document, wish: Wish, entry: Mapping[str, Any]) -> Spending | None:
     """What a statistic spends; its noise must be what that gives."""
     place, mechanism, before = f"statistics.{wish.name}", entry.get("mechanism"), len(about.problems)
-    known = wish.statistic.mechanisms if wish.mechanism == "auto" else (wish.mechanism,)
-    if mechanism not in known:
+    known = {noise.name: noise for noise in (wish.statistic.noises() if wish.noise is None else (wish.noise,))}
+    if not isinstance(mechanism, str) or mechanism not in known:
         about.wrong(f"{place}.mechanism is {_shown(mechanism)}, but by the plan it is {' or '.join(known)}")
         return None
-    kind = "rho" if mechanism == "gaussian" else "epsilon"
+    noise = known[mechanism]
+    kind = noise.currency.name
     text = entry.get(kind)
     budget = _budget(text)
     if budget is None:
         about.wrong(f"{place}.{kind} must be a positive fraction, got {_shown(text)}")
         return None
     try:
-        spending = Spending(item_of(document, wish, mechanism).model, budget)
+        spending = Spending(item_of(document, wish, noise).model, budget)
         question = spending.model.question(budget)
         wanted = {
             "name": wish.name,
@@ -235,7 +238,7 @@ def _spending(about: _Release, document: Document, wish: Wish, entry: Mapping[st
             "mechanism": mechanism,
             kind: text,
             "noise": noise_told(question, document.table),
-            "theorem": THEOREMS[mechanism],
+            "theorem": noise.theorem,
         }
         cells = _cells(question, document)
         _check_hold(about, place, wish, spending)
@@ -245,7 +248,7 @@ def _spending(about: _Release, document: Document, wish: Wish, entry: Mapping[st
     values = ("value", "interval") if cells is None else ("cells",)
     told = {key: value for key, value in entry.items() if key not in values}
     about.same(place, told, wanted, "by the plan and its budget")
-    _check_values(about, place, entry, cells)
+    _check_values(about, place, entry, cells, chosen=noise.chooses)
     return spending if len(about.problems) == before else None
 
 
@@ -262,7 +265,7 @@ def _budget(text: object) -> Fraction | None:
 
 def _check_hold(about: _Release, place: str, wish: Wish, spending: Spending) -> None:
     for name, held in (("epsilon", wish.epsilon), ("rho", wish.rho)):
-        if held is not None and (held != spending.budget or spending.gaussian != (name == "rho")):
+        if held is not None and (held != spending.budget or spending.model.noise.currency.name != name):
             about.wrong(f"{place}.{name} is {spending.budget}, but the plan holds it at {held}")
     if wish.error is not None and about.same_version and not spending.error <= wish.error * (1 + _NEAR):
         about.wrong(f"{place}: its error is {spending.error:g}, but the plan holds it at {wish.error:g}")
@@ -270,7 +273,7 @@ def _check_hold(about: _Release, place: str, wish: Wish, spending: Spending) -> 
 
 def _cells(question: Question, document: Document) -> list[Any] | None:
     """What there is a value for; None if there is one value."""
-    single, parts = question.mechanism == "exponential", question.statistic.parts(document.table)
+    single, parts = question.noise.chooses, question.statistic.parts(document.table)
     zeros = [[Fraction(0)] * (1 if single else len(part.cells)) for part in parts]
     value = question.statistic.value(document.table, zeros)
     if not isinstance(value, Mapping):
@@ -278,7 +281,9 @@ def _cells(question: Question, document: Document) -> list[Any] | None:
     return [list(cell) if isinstance(cell, tuple) else cell for cell in value]
 
 
-def _check_values(about: _Release, place: str, entry: Mapping[str, Any], cells: list[Any] | None) -> None:
+def _check_values(
+    about: _Release, place: str, entry: Mapping[str, Any], cells: list[Any] | None, *, chosen: bool
+) -> None:
     """Values are there, for the right cells; which ones they are nobody can tell."""
     if cells is None:
         told = [entry]
@@ -292,7 +297,6 @@ def _check_values(about: _Release, place: str, entry: Mapping[str, Any], cells: 
         ):
             about.wrong(f"{place}.cells: are not those of the plan")
             return
-    chosen = entry["mechanism"] == "exponential"
     for each in told:
         if (cells is not None and len(each) > 3) or _number(each.get("value")) is None:
             about.wrong(f"{place}: every value must be a number, with an interval or without")
@@ -431,8 +435,7 @@ def _check_facts(about: _Release, choosing: Choosing, spendings: Sequence[Spendi
     told, document = about.view["facts"], choosing.document
     total = _plan_total(about, choosing, spendings, bound)
     lines = tuple(_line(document, *pair) for pair in zip(document.wishes, spendings, strict=True))
-    plan = Plan(document, lines, choosing.inside, total, choosing.reserve, choosing)
-    vars(plan)["bound"] = bound  # the one on record, where the plan would ask the engine
+    plan = Plan(document, lines, choosing.inside, total, choosing.reserve, choosing, bound)
     try:
         wanted = facts(plan)
     except InvalidInput as error:
@@ -472,4 +475,4 @@ def _plan_total(about: _Release, choosing: Choosing, spendings: Sequence[Spendin
 def _line(document: Document, wish: Wish, spending: Spending) -> Line:
     held = wish.hold or any(each is not None for each in (wish.epsilon, wish.rho, wish.error))
     error = spending.error
-    return Line(wish, spending, error, error / item_of(document, wish, spending.model.mechanism).size, held)
+    return Line(wish, spending, error, error / item_of(document, wish, spending.model.noise).size, held)

@@ -1,13 +1,19 @@
 """What can be asked of a table: domains, sensitivities, expressions; nothing here spends budget."""
 
 from optcomp.statistics.accuracy import noise_reach
-from optcomp.statistics.count_tables import CDF, Contingency, Histogram
+from optcomp.statistics.cdf import CDF
+from optcomp.statistics.contingency import Contingency
+from optcomp.statistics.count import Count
 from optcomp.statistics.domains import Categories, Domain, Integers, Numbers, Reals
+from optcomp.statistics.histogram import Histogram
+from optcomp.statistics.mean import Mean
+from optcomp.statistics.part import Part
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question
-from optcomp.statistics.scalars import Count, Mean, Sum, Variance
-from optcomp.statistics.statistic import Part, Statistic
+from optcomp.statistics.statistic import Statistic
+from optcomp.statistics.sum import Sum
 from optcomp.statistics.table import Contribution, Declared, Table
+from optcomp.statistics.variance import Variance
 
 __all__ = [
     "CDF",

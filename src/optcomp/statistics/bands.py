@@ -18,20 +18,25 @@ from functools import lru_cache
 import numpy as np
 
 from optcomp.numerics.blocked import Floats
-from optcomp.statistics.accuracy import Noise, noise_reach
+from optcomp.statistics.noise import AddedNoise
 
-_DRAWS, _NUMBERS, _MOST_NUMBERS, _SEED = 4000, 400_000, 1_200_000, 7
+_DRAWS, _NUMBERS, _MOST_NUMBERS = 4000, 400_000, 1_200_000
+"""Draws at most, and random numbers: some milliseconds, and for confidences near 1 three times that."""
+_SEED = 7
+"""Any; always the same, so that a plan is too."""
 
 
-def band_reach(kind: Noise, scale: float, lows: Sequence[float], highs: Sequence[float], confidence: float) -> float:
+def band_reach(
+    noise: AddedNoise, scale: float, lows: Sequence[float], highs: Sequence[float], confidence: float
+) -> float:
     """What |B_j - f·B_k| exceeds with at most the rest of the confidence, for all j < k and f from low to high."""
     if not lows:
         return 0.0
     bins = len(lows) + 1
     draws = max(min(_NUMBERS // bins, _DRAWS), math.ceil(8 / (1 - confidence)))
     if draws * bins > _MOST_NUMBERS:
-        return _at_worst(lows, highs) * noise_reach(kind, scale, confidence, bins)
-    walks = _walks(kind, scale, bins, draws)
+        return _at_worst(lows, highs) * noise.reach(scale, confidence, bins)
+    walks = _walks(noise, scale, bins, draws)
     inner, whole = walks[:, :-1], walks[:, -1:]
     ends = (np.abs(inner - np.asarray(side) * whole).max(axis=1) for side in (lows, highs))
     sure = min(confidence + 2 * math.sqrt(confidence * (1 - confidence) / draws), 1.0)
@@ -46,34 +51,13 @@ def _at_worst(lows: Sequence[float], highs: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=4)
-def _walks(kind: Noise, scale: float, bins: int, draws: int) -> Floats:
+def _walks(noise: AddedNoise, scale: float, bins: int, draws: int) -> Floats:
     """Running sums of noise, a row for each draw."""
-    unit = _draws(kind, bins, draws)
-    noise = np.rint(scale * unit[0]) if kind == "gaussian" else np.floor(scale * unit[0]) - np.floor(scale * unit[1])
-    found: Floats = np.cumsum(noise, axis=1)
+    found: Floats = np.cumsum(noise.simulated(scale, _draws(noise, bins, draws)), axis=1)
     return found
 
 
 @lru_cache(maxsize=4)
-def _draws(kind: Noise, bins: int, draws: int) -> Floats:
-    """Noise of scale 1, always the same: Gaussian, or the two exponentials whose difference is Laplace noise."""
-    rng = np.random.default_rng(_SEED)
-    if kind == "gaussian":
-        return rng.standard_normal((1, draws, bins))
-    return rng.standard_exponential((2, draws, bins))
-
-
-def none_left(kind: Noise, scale: float, cells: int, rows: float) -> float:
-    """At least the probability that the noise of all cells takes so many rows away."""
-    if rows <= 0:
-        return 1.0
-    if kind == "gaussian":
-        return math.exp(-0.5 * (rows / scale) ** 2 / cells)
-    return min(_chernoff(scale, cells, rows, part / 16) for part in range(1, 16))
-
-
-def _chernoff(scale: float, cells: int, rows: float, part: float) -> float:
-    """E e^{tX} for discrete Laplace noise is (cosh(1/s) - 1)/(cosh(1/s) - cosh t), with t this part of 1/s."""
-    half = 0.5 / scale
-    ratio = math.exp((part - 1) * half) * math.expm1(-2 * part * half) / math.expm1(-2 * half)
-    return math.exp(min(-cells * math.log1p(-(ratio**2)) - part * rows / scale, 0.0))
+def _draws(noise: AddedNoise, bins: int, draws: int) -> Floats:
+    """Noise of scale 1, always the same."""
+    return noise.unit_draws(np.random.default_rng(_SEED), draws, bins)

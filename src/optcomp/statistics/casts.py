@@ -7,20 +7,25 @@ missing, does not change what the other cells mean.
 
 from __future__ import annotations
 
-from typing import Any
-
-import ibis
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 _TRYING = {"duckdb", "pyspark"}
 """Engines with a cast that gives null instead of an error; elsewhere only text of a known form is cast."""
 _NUMBER = r"^ *[+-]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][+-]?[0-9]{1,4})? *$"
+"""Text that is a number; engines without a cast that gives null see no other."""
 _INTEGER = "^ *[+-]?[0-9]{1,18} *$"
+"""Text that is an integer of 63 bits."""
 _NEAR = r"^-?[0-9]{1,200}(\.|$)"
+"""A decimal that floats can hold."""
 _TRUE, _FALSE = ["true", "t", "yes", "y", "on", "1", "1.0"], ["false", "f", "no", "n", "off", "0", "0.0"]
+"""Words for truth values, as engines and spreadsheets write them."""
 _EXACT = 2.0**53
+"""Up to here floats tell integers apart."""
 
 
 def number(column: ir.Value) -> Any:
@@ -39,6 +44,8 @@ def number(column: ir.Value) -> Any:
 
 def integer(column: ir.Value) -> ir.Value:
     """A column of integers: what is no whole number, or has more than 63 bits, is missing."""
+    import ibis
+
     kind = column.type()
     found = number(column)
     if found.type().is_integer():
@@ -51,6 +58,8 @@ def integer(column: ir.Value) -> ir.Value:
 
 def text(column: ir.Value) -> ir.Value:
     """A column of text; whole numbers are written as such, also by columns of floats."""
+    import ibis
+
     kind = column.type()
     if kind.is_string():
         return column
@@ -61,6 +70,8 @@ def text(column: ir.Value) -> ir.Value:
 
 def truth(column: ir.Value) -> ir.Value:
     """A column of truth values: true and false, yes and no, 1 and 0."""
+    import ibis
+
     kind = column.type()
     if kind.is_boolean():
         return column
@@ -77,6 +88,8 @@ def writable(value: str | int) -> bool:
 
 def _read(column: ir.Value) -> Any:
     """Text as floats."""
+    import ibis
+
     if column.get_backend().name in _TRYING:
         return column.try_cast("float64")
     word = column.strip().lower()
@@ -91,6 +104,8 @@ def _read(column: ir.Value) -> Any:
 
 def _long(column: ir.Value) -> Any:
     """Text as integers, for those that floats do not tell apart."""
+    import ibis
+
     if column.get_backend().name in _TRYING:
         return column.try_cast("int64")
     return column.re_search(_INTEGER).ifelse(column, ibis.null("string")).cast("int64")
@@ -98,6 +113,8 @@ def _long(column: ir.Value) -> Any:
 
 def _from_decimal(column: Any) -> Any:
     """As floats; decimals of any length, which PostgreSQL has, could be too large or too small for that."""
+    import ibis
+
     kind = column.type()
     if kind.precision is not None and kind.precision <= 100 and (kind.scale or 0) <= 100:
         return column.cast("float64")

@@ -6,32 +6,41 @@ Every declared cell gets noise, also the empty ones; a cell that is not declared
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise, product
-from math import ceil, prod
-from typing import Any
-
-import ibis.expr.types as ir
+from itertools import pairwise, product
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.numerics.exact import Exact, Number, exact, plain, whole
+from optcomp.statistics import fragments
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
-from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.joint_noise import Noises
-from optcomp.statistics.scalars import around_count, clamped
-from optcomp.statistics.statistic import Amounts, Interval, Part, Statistic, checked_columns
-from optcomp.statistics.statistic import Integers as Whole
+from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.statistic import Amounts, Statistic, around_count
 from optcomp.statistics.table import Declared, Table
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 MISSING = "(missing)"
+"""The cell of rows without a number."""
 MOST_CELLS = 1_000_000
+"""A release with more of them would be a table of noise, and take minutes."""
 MOST_VALUES = 100_000
+"""Whole numbers that have a cell each, unless bins are asked for."""
 MOST_BINS = 1_000
 """A query with more of them takes seconds to write."""
-_NARROWER, _UP = 2, 1 + 1e-12
+DEFAULT_BINS = 10
+"""Where neither edges nor bins are given."""
 Edges = Sequence[Number]
+"""As people give them."""
+EDGES = fragments.listed(fragments.ANY_NUMBER, "Ascending edges that cover the bounds.", 2, MOST_BINS)
+"""As JSON Schema says them."""
+BINS = fragments.whole("So many bins of equal width.", 1, MOST_BINS)
+"""As JSON Schema says them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +56,7 @@ class Bins(Written):
             raise InvalidInput("bins", bins, "cannot be given together with edges")
         if edges is not None:
             return cls(_checked_edges(edges, domain))
-        count = whole(10 if bins is None else bins, "bins", 1, MOST_BINS)
+        count = whole(DEFAULT_BINS if bins is None else bins, "bins", 1, MOST_BINS)
         found = tuple(domain.low + (domain.high - domain.low) * i / count for i in range(count + 1))
         if not _ascend(found):
             raise InvalidInput("bins", bins, "are too many: floats cannot tell their edges apart")
@@ -87,7 +96,7 @@ def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
     return found
 
 
-def _listed(edges: Edges | None) -> tuple[Number, ...] | None:
+def listed_edges(edges: Edges | None) -> tuple[Number, ...] | None:
     """A copy, in numbers that never change: whoever gave the edges may change them."""
     if edges is None:
         return None
@@ -183,7 +192,7 @@ class Counts(Statistic):
         bounds = table.contribution
         return (Part(self.cells(table), bounds.cells_l1, bounds.cells_l2_squared),)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Whole, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The counts in the order of the cells."""
         axes = list(self.axes(table).values())
         counts = [0] * prod(len(each.labels) for each in axes)
@@ -203,102 +212,3 @@ class Counts(Statistic):
         cells = self.cells(table)
         off = noises.cells(len(cells))
         return dict(zip(cells, (around_count(amount, off) for amount in amounts[0]), strict=True))
-
-
-@dataclass(frozen=True, repr=False)
-class Histogram(Counts):
-    """How many rows fall into each category, each whole number, or each bin of a column."""
-
-    column: str
-    edges: tuple[Number, ...] | None = None
-    bins: int | None = None
-    where: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "edges", _listed(self.edges))
-
-    def _axes(self, table: Declared) -> dict[str, Axis]:
-        return {self.column: axis(table.domain(self.column, Domain), self.edges, self.bins)}
-
-
-@dataclass(frozen=True, repr=False)
-class Contingency(Counts):
-    """How many rows fall into each combination of cells of several columns; numbers need edges, or few values."""
-
-    columns: tuple[str, ...]
-    edges: Mapping[str, Edges | None] = field(default_factory=dict)
-    where: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", checked_columns(self.columns))
-        if not isinstance(self.edges, Mapping):
-            raise InvalidInput("edges", self.edges, "must map names of columns to lists of numbers")
-        object.__setattr__(self, "edges", Fixed({name: _listed(edges) for name, edges in self.edges.items()}))
-        unknown = set(self.edges) - set(self.columns)
-        if unknown:
-            raise InvalidInput("edges", sorted(unknown), "belong to no column of the table of counts")
-
-    def _axes(self, table: Declared) -> dict[str, Axis]:
-        return {name: axis(table.domain(name, Domain), self.edges.get(name)) for name in self.columns}
-
-
-@dataclass(frozen=True, repr=False)
-class CDF(Counts):
-    """The cumulative distribution of a column at the upper edge of each bin, from a noisy histogram."""
-
-    column: str
-    edges: tuple[Number, ...] | None = None
-    bins: int | None = None
-    where: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "edges", _listed(self.edges))
-
-    def _bins(self, table: Declared) -> Bins:
-        return Bins.of(table.domain(self.column, Numbers), self.edges, self.bins)
-
-    def _axes(self, table: Declared) -> dict[str, Axis]:
-        return {self.column: binned(table.domain(self.column, Numbers), self._bins(table))}
-
-    def value(self, table: Declared, amounts: Amounts) -> dict[float, float]:
-        """The share of the noisy counts up to each edge, made monotone; missing values are left out.
-
-        Halfway between the largest share so far and the smallest to come: no farther off than the farthest share was.
-        """
-        upto = list(accumulate(amounts[0][:-1]))
-        total = max(upto[-1], Fraction(1))
-        shares = [float(min(max(up, Fraction(0)), total) / total) for up in upto]
-        above, below = accumulate(shares, max), list(accumulate(shares[::-1], min))[::-1]
-        told = (0.5 * (high + low) for high, low in zip(above, below, strict=True))
-        return dict(zip(self._ends(table), told, strict=True))
-
-    def _ends(self, table: Declared) -> list[float]:
-        return [float(edge) for edge in self._bins(table).edges[1:]]
-
-    def off(self, table: Declared, noises: Noises, shares: Sequence[float], rows: float) -> float:
-        """How far off the shares of so many rows up to each edge may be, at all edges together.
-
-        For plans they are the true shares, for releases the noisy ones (see `bands.py`).
-        """
-        lows, highs, off = [0.0] * (len(shares) - 1), [1.0] * (len(shares) - 1), 0.0
-        for _ in range(1 + _NARROWER):
-            off = noises.band(lows, highs) / rows
-            lows, highs = ([min(max(f + side * off, 0.0), 1.0) for f in shares[:-1]] for side in (-1, 1))
-        return min(off * _UP, 1.0)
-
-    def even(self, table: Declared) -> tuple[float, ...]:
-        """The shares up to each edge of rows that are spread evenly over the bounds."""
-        domain, edges = table.domain(self.column, Numbers), self._bins(table).edges[1:-1]
-        whole_numbers = isinstance(domain, Integers)
-        size = Fraction(domain.high - domain.low + (1 if whole_numbers else 0))
-        below = (Fraction((ceil(edge) if whole_numbers else edge) - domain.low) / size for edge in edges)
-        return (*(float(clamped(share, Fraction(0), Fraction(1))) for share in below), 1.0)
-
-    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> dict[float, Interval]:
-        """For all edges together; at the last one the share is 1."""
-        told, rows = self.value(table, amounts), float(sum(amounts[0][:-1]))
-        if rows < 1:
-            return dict.fromkeys(told, (0.0, 1.0))
-        off = self.off(table, noises, list(told.values()), rows)
-        ends = {edge: (max(share - off, 0.0), min(share + off, 1.0)) for edge, share in told.items()}
-        return ends | {self._ends(table)[-1]: (1.0, 1.0)}

@@ -12,26 +12,34 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import ibis
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Number, exact, ratio, whole
 from optcomp.statistics import casts
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 OTHER = "(other)"
+"""The cell of everything that is not declared, unless it is named."""
 MOST_UNITS = 2**30
 """Values are summed as integers of at most this size: 2^33 rows of them stay within 64 bits."""
 MOST_BOUND = Fraction(10**100)
 """Bounds, and distances between bounds, that floats can compute with: at most this, and at least its inverse."""
 _STEPS = 2**20
+"""Steps within the range of a column by default; their sums are exact in floats."""
 _MOST_INTEGER = 2**62
+"""Sums and differences of two stay within 64 bits."""
 
 
 class Domain(ABC):
     """The declared values of a column."""
+
+    @property
+    @abstractmethod
+    def holds(self) -> type[str | bool | int | float]:
+        """The type of its values."""
 
     @abstractmethod
     def clean(self, column: ir.Value) -> ir.Value:
@@ -112,6 +120,11 @@ class Integers(Numbers):
         """1, or a power of two when the bounds are very far apart."""
         return _unit(max(abs(self.low), abs(self.high)), Fraction(1))
 
+    @property
+    def holds(self) -> type[str | bool | int | float]:
+        """Integers."""
+        return int
+
     def clean(self, column: ir.Value) -> ir.Value:
         """Rounded, clamped, null where there is no number."""
         number = casts.number(column)
@@ -153,6 +166,11 @@ class Reals(Numbers):
             return self.given_unit
         return _unit(max(abs(self.low), abs(self.high)), power_of_two((self.high - self.low) / _STEPS))
 
+    @property
+    def holds(self) -> type[str | bool | int | float]:
+        """Floats."""
+        return float
+
     def clean(self, column: ir.Value) -> ir.Value:
         """Clamped, null where there is no number."""
         return _clamped(casts.number(column).cast("float64"), *self.ends)
@@ -190,6 +208,11 @@ class Categories(Domain):
         """The categories and the bucket for the rest."""
         return (*self.values, self.other)
 
+    @property
+    def holds(self) -> type[str | bool | int | float]:
+        """That of the categories."""
+        return type(self.values[0])
+
     def typed(self, column: ir.Value) -> ir.Value:
         """The column in the type of the categories, null where a value has no such form."""
         first = self.values[0]
@@ -198,6 +221,8 @@ class Categories(Domain):
 
     def clean(self, column: ir.Value) -> ir.Value:
         """The category, or null for the bucket."""
+        import ibis
+
         value = self.typed(column)
         return value.isin(self.values).ifelse(value, ibis.null(value.type()))
 
@@ -210,6 +235,8 @@ def _clamped(number: Any, low: float, high: float) -> Any:
 
     A comparison with a null is not true, so a null falls through; NaN is caught first, as engines differ about it.
     """
+    import ibis
+
     missing = [(number.isnan(), ibis.null(number.type()))] if number.type().is_floating() else []
     return ibis.cases(*missing, (number > high, high), (number < low, low), else_=number)
 

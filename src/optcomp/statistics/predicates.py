@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
-
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics.casts import writable
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -24,6 +25,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+"""What may stand between a column and a constant."""
 _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,
@@ -32,8 +34,11 @@ _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
     ast.NotEq: ast.NotEq,
 }
+"""The same with both sides exchanged."""
 _MOST_LENGTH = 2000
+"""Of a condition: some hundred comparisons."""
 _MOST_DEPTH = 50
+"""Engines refuse deeper expressions."""
 
 
 def columns_of(where: str) -> tuple[str, ...]:
@@ -45,6 +50,11 @@ def columns_of(where: str) -> tuple[str, ...]:
 def condition(where: str, columns: Mapping[str, ir.Value]) -> ir.BooleanValue:
     """The condition over cleaned columns; never null."""
     return _Reader(where, columns).truth(_parsed(where))
+
+
+def check_condition(where: str, kinds: Mapping[str, type[str | bool | int | float]]) -> None:
+    """Refuse a condition that does not fit columns whose values have these types; no engine is needed."""
+    _Reader(where, {name: _Unread(kind) for name, kind in kinds.items()}).truth(_parsed(where))
 
 
 def _parsed(where: str) -> ast.expr:
@@ -59,7 +69,7 @@ def _parsed(where: str) -> ast.expr:
 class _Reader:
     """Walks the tree; anything it does not know is refused."""
 
-    def __init__(self, where: str, columns: Mapping[str, ir.Value]) -> None:
+    def __init__(self, where: str, columns: Mapping[str, ir.Value | _Unread]) -> None:
         self._where, self._columns = where, columns
 
     def truth(self, node: ast.expr, depth: int = 0) -> Any:
@@ -125,6 +135,36 @@ class _Reader:
 
     def _refused(self, problem: str) -> InvalidInput:
         return InvalidInput("where", self._where, problem)
+
+
+class _Unread:
+    """A column of which only the type of its values is known: it says that, and every comparison is one more of it."""
+
+    def __init__(self, kind: type[str | bool | int | float]) -> None:
+        self._kind = kind
+
+    def type(self) -> _Unread:
+        return self
+
+    def is_boolean(self) -> bool:
+        return self._kind is bool
+
+    def is_numeric(self) -> bool:
+        return self._kind in (int, float)
+
+    def is_string(self) -> bool:
+        return self._kind is str
+
+    def _same(self, *_: object) -> _Unread:
+        return self
+
+    isin = isnull = notnull = fill_null = _same
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = _same
+    __eq__ = __ne__ = _same  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+    def __invert__(self) -> _Unread:
+        return self
 
 
 def _joined(parts: list[Any], join: Callable[[Any, Any], Any]) -> Any:

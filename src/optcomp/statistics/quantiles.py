@@ -7,25 +7,56 @@ that ranges over an interval of length 2Δ/s.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ibis.expr.types as ir
+import numpy as np
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import Number, exact, whole
+from optcomp.statistics import fragments
+from optcomp.statistics.audited import FEW, AuditCase
 from optcomp.statistics.domains import Integers, Numbers
+from optcomp.statistics.entries import Entries, as_written
 from optcomp.statistics.joint_noise import Noises
-from optcomp.statistics.statistic import Amounts, Part, Statistic
-from optcomp.statistics.statistic import Integers as Whole
+from optcomp.statistics.noise import EXPONENTIAL, Noise
+from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.stated import Setting, StatedError
+from optcomp.statistics.statistic import Amounts, Keyword, Statistic
 from optcomp.statistics.table import Declared, Table
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 _CANDIDATES = 1000
+"""Of numbers that are not whole: a thousandth of the range is closer than most noise allows."""
 _MOST_CANDIDATES = 100_000
+"""Scores of more take seconds."""
 _MOST_DENOMINATOR = 10_000
+"""Scores are so many times as large as ranks."""
+_DEFAULT = ("1/4", "1/2", "3/4")
+"""The quartiles."""
+_SCHEMA = fragments.whole(
+    "So many values to choose from, evenly spaced; by default every whole number, or 1,000 values.",
+    2,
+    _MOST_CANDIDATES,
+)
+"""Of `candidates`."""
+
+
+def _read_quantiles(entries: Entries) -> Quantiles:
+    probabilities = [as_written(p) for p in entries.take("probabilities", Sequence, list(_DEFAULT))]
+    column = entries.take("quantiles", str)
+    return Quantiles(column, probabilities, entries.take("candidates", int, None), entries.condition())
+
+
+def _read_median(entries: Entries) -> Quantiles:
+    return Median(entries.take("median", str), entries.take("candidates", int, None), entries.condition())
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,12 +67,33 @@ class Quantiles(Statistic):
     probabilities: tuple[Fraction, ...]
     candidates: int | None = None
     where: str | None = None
-    mechanisms = ("exponential",)
+    needs_rows = True
+    assumes = ("values are spread evenly over the bounds",)
+    keywords = (
+        Keyword(
+            "quantiles",
+            _read_quantiles,
+            {
+                "quantiles": fragments.text(fragments.COLUMN),
+                "probabilities": fragments.listed(
+                    fragments.ANY_NUMBER, "Shares of the rows below; by default the quartiles."
+                ),
+                "candidates": _SCHEMA,
+            },
+            ("present",),
+        ),
+        Keyword(
+            "median",
+            _read_median,
+            {"median": fragments.text(fragments.COLUMN), "candidates": _SCHEMA},
+            ("present",),
+        ),
+    )
 
     def __init__(
         self,
         column: str,
-        probabilities: Sequence[Number] = ("1/4", "1/2", "3/4"),
+        probabilities: Sequence[Number] = _DEFAULT,
         candidates: int | None = None,
         where: str | None = None,
     ) -> None:
@@ -84,7 +136,7 @@ class Quantiles(Statistic):
         a, b = probability.numerator, probability.denominator
         return table.contribution.rows * (b if table.contribution.replace else max(a, b - a))
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Whole, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The scores of all candidates, for each probability."""
         _, _, count = self.grid(table)
         counts = [0] * count
@@ -122,6 +174,70 @@ class Quantiles(Statistic):
         """No interval follows from the choice alone."""
         return None
 
+    @classmethod
+    def noises(cls) -> tuple[Noise, ...]:
+        """A choice by scores."""
+        return (EXPONENTIAL,)
+
+    def stated(self, setting: Setting) -> StatedError:
+        """The distance of the choice from the true quantile, for rows spread evenly over the bounds."""
+        return ChoiceError(self, setting, self.parts(setting.table))
+
+    def size(self, table: Declared, rows: float) -> float:
+        """The range."""
+        domain = table.domain(self.column, Numbers)
+        return float(domain.high - domain.low)
+
+    @classmethod
+    def audits(cls) -> dict[str, AuditCase]:
+        """One quantile, added and exchanged, and two."""
+        return {
+            "median": AuditCase(Median("score", where=FEW), {"epsilon": 2}, trials=11_000),
+            "median-replaced": AuditCase(Median("score", where=FEW), {"epsilon": 2}, "replaced", trials=11_000),
+            "quantiles": AuditCase(Quantiles("score", ["1/2", "3/4"]), {"epsilon": 3}, trials=6_000),
+        }
+
+
+class ChoiceError(StatedError):
+    """The error of quantiles that are chosen."""
+
+    hint = ": raise `candidates`"
+
+    def __init__(self, quantiles: Quantiles, setting: Setting, parts: tuple[Part, ...]) -> None:
+        super().__init__(setting, parts)
+        self.probabilities, self.grid = quantiles.probabilities, quantiles.grid(setting.table)
+        domain = setting.table.domain(quantiles.column, Numbers)
+        self.on_integers = isinstance(domain, Integers) and self.grid[1] == 1
+
+    @property
+    def likeness(self) -> tuple[Hashable, ...]:
+        """Candidates and probabilities."""
+        return (*self.grid, self.probabilities, self.on_integers)
+
+    def error(self, scales: Sequence[float]) -> float:
+        """The choice among candidates for evenly spread rows, exactly."""
+        _, step, count = self.grid
+        each, whole_numbers, rows = (
+            self.setting.confidence ** (1 / len(scales)),
+            self.on_integers,
+            self.setting.rows or 0,
+        )
+        pairs = zip(self.probabilities, scales, strict=True)
+        return float(step) * max(_choice_error(p, count, whole_numbers, rows, scale, each) for p, scale in pairs)
+
+    @cached_property
+    def _ranks(self) -> float:
+        """By how many candidates the worst choice is off at a budget of 1, if there were no gaps."""
+        each = self.setting.confidence ** (1 / len(self.parts))
+        pairs = zip(self.probabilities, self.unit_scales, strict=True)
+        ranks = max(scale / p.denominator for p, scale in pairs) * -math.log1p(-each)
+        return ranks * self.grid[2] / (self.setting.rows or 1)
+
+    def smooth(self, times: float) -> float:
+        """About: ranks fall off exponentially on both sides; candidates are half a step off anyway."""
+        off = (self._ranks * times) ** 4 + 0.0625
+        return float(float(self.grid[1]) * off**0.25)
+
 
 def Median(column: str, candidates: int | None = None, where: str | None = None) -> Quantiles:  # noqa: N802
     """The middle value of a column: the quantile 1/2."""
@@ -133,3 +249,20 @@ def _probability(value: Number) -> Fraction:
     if not 0 < found < 1:
         raise InvalidInput("probabilities", value, "must lie strictly between 0 and 1")
     return found
+
+
+@lru_cache(maxsize=4096)
+def _choice_error(probability: Fraction, count: int, whole: bool, rows: int, scale: float, confidence: float) -> float:
+    """How many candidates away the true quantile is; rows lie evenly on whole numbers, or from first to last."""
+    place = np.arange(count, dtype=np.float64)
+    covered = (place + 1) / count if whole else np.minimum((place + 0.5) / (count - 1), 1.0)
+    upto = np.floor(rows * covered + 0.5)
+    below, above = np.concatenate([[0.0], upto[:-1]]), rows - upto
+    a, b = probability.numerator, probability.denominator
+    score = -np.abs((b - a) * below - a * above)
+    weight = np.exp((score - score.max()) / scale)
+    true = float(np.searchsorted(upto, math.ceil(rows * probability)) if whole else probability * (count - 1))
+    away = np.abs(place - true)
+    order = np.argsort(away, kind="stable")
+    reached = np.cumsum(weight[order]) / weight.sum()
+    return float(away[order][min(int(np.searchsorted(reached, confidence)), count - 1)])

@@ -14,28 +14,40 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from weakref import WeakKeyDictionary
 
-import ibis
-import ibis.expr.types as ir
-import pyarrow as pa
-
 from optcomp.errors import InvalidInput
+from optcomp.extras import needed
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
 
 _READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
 """The delimiters that a header may have."""
 _ONE_THREAD = {"sqlite"}
 """Engines whose connections fail in all threads but the one that opened them: a failed question would be charged."""
 _MOST_DIGITS = 300
+"""Integers of more digits are too large for floats, and as text too long for engines."""
 _OWN = "optcomp_people"
+"""The name of a table that we make."""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+"""With which files begin that are not UTF-8."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+"""Engines take names for the same that differ in case, of these letters only."""
+
+
+def is_relation(source: object) -> TypeGuard[ir.Table]:
+    """Whether it is a table of Ibis; without Ibis there is none."""
+    types = sys.modules.get("ibis.expr.types")
+    return types is not None and isinstance(source, types.Table)
 
 
 def opened(source: object, used: Collection[str], numbers: Collection[str]) -> tuple[Any, ir.Table, str]:
     """The backend, the table and a name for it; `used` are the columns that are needed, `numbers` those of numbers."""
-    if isinstance(source, ir.Table):
+    needed("ibis", "data")
+    if is_relation(source):
         _all_known(used, source.columns)
         backend = source.get_backend()
         if backend.name in _ONE_THREAD:
@@ -62,7 +74,9 @@ def opened(source: object, used: Collection[str], numbers: Collection[str]) -> t
 
 
 _locks: WeakKeyDictionary[Any, threading.Lock] = WeakKeyDictionary()
+"""By connection, for as long as it lives."""
 _locking = threading.Lock()
+"""Held while a lock is looked up."""
 
 
 def connection_lock(backend: Any) -> threading.Lock:
@@ -84,6 +98,7 @@ class Lines:
 
 def inspected(path: Path, used: Collection[str]) -> tuple[ir.Table, Lines]:
     """A file exactly as `opened` reads it, and the lines that are lost by that; for whoever holds the data."""
+    needed("ibis", "data")
     backend, relation = _file(path, used, "store_rejects=true, rejects_table='optcomp_unread'")
     delimiters = _READERS[path.suffix.lower()]
     if not delimiters:
@@ -102,7 +117,9 @@ _WHY = {
     "TOO MANY COLUMNS": "too many cells",
     "UNQUOTED VALUE": "something after a closing quotation mark",
 }
+"""What the engine calls it, and what people do."""
 _CUT = ("TOO MANY COLUMNS", "UNQUOTED VALUE")
+"""What is wrong with lines that are read in part."""
 
 
 def _rejects(backend: Any, rows: str) -> dict[str, int]:
@@ -113,6 +130,8 @@ def _rejects(backend: Any, rows: str) -> dict[str, int]:
 
 
 def _connected() -> Any:
+    import ibis
+
     backend = ibis.duckdb.connect()
     _distrust_statistics(backend)
     return backend
@@ -199,6 +218,8 @@ def _quoted(text: str) -> str:
 
 def _arrow(source: Any, used: Collection[str], numbers: Collection[str]) -> pa.Table:
     """The columns that are used, as an Arrow table."""
+    import pyarrow as pa
+
     pandas = sys.modules.get("pandas")
     try:
         if pandas is not None and isinstance(source, pandas.DataFrame):
@@ -217,6 +238,8 @@ def _arrow(source: Any, used: Collection[str], numbers: Collection[str]) -> pa.T
 
 def _plain(column: Any) -> Any:
     """Types that the engine does not have, as those that it has."""
+    import pyarrow as pa
+
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _plain(column.cast(kind.value_type))
@@ -226,6 +249,8 @@ def _plain(column: Any) -> Any:
 
 
 def _from_pandas(series: Any, number: bool) -> Any:
+    import pyarrow as pa
+
     pandas = sys.modules["pandas"]
     if series.dtype.kind == "O":  # objects, text, categories
         cells = series.astype(object).tolist()

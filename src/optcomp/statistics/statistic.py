@@ -7,50 +7,55 @@ a share of the statistic's budget goes to each part.  Everything after the noise
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
-
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from optcomp.errors import InvalidInput, Written
+from optcomp.statistics.audited import AuditCase
+from optcomp.statistics.entries import Entries
+from optcomp.statistics.fragments import Schema
 from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.noise import AddedNoise, Noise, known_noises
+from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.stated import ReachError, Setting, StatedError
 from optcomp.statistics.table import Declared, Table
 
-Mechanism = Literal["laplace", "gaussian", "exponential"]
-Integers = tuple[int, ...]
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 Amounts = Sequence[Sequence[Fraction]]
+"""Noisy integers times their units, part by part."""
 Interval = tuple[float, float]
+"""Where a number lies."""
 
 
-@dataclass(frozen=True, repr=False)
-class Part(Written):
-    """Integers that get noise of one scale."""
+@dataclass(frozen=True)
+class Keyword:
+    """A word that names a statistic in a plan, and what may be said with it."""
 
-    cells: tuple[Any, ...]
-    """What each integer is about."""
-    l1: int
-    """The most that one person can change them, summed up."""
-    l2_squared: int
-    """The same for the sum of squares."""
-    unit: Fraction = Fraction(1)
-    """What an integer counts in."""
-    share: Fraction = Fraction(1)
-    """The part of the statistic's budget that goes here."""
-
-
-def scalar(name: str, change: int, unit: Fraction = Fraction(1), share: Fraction = Fraction(1)) -> Part:
-    """A part of one integer."""
-    return Part((name,), change, change * change, unit, share)
+    word: str
+    read: Callable[[Entries], Statistic]
+    """Takes the statistic's own entries."""
+    entries: Mapping[str, Schema]
+    """These entries, as JSON Schema says them."""
+    facts: tuple[str, ...] = ()
+    """What may be said about its values: present, centre, spread."""
 
 
 class Statistic(Written, ABC):
     """A question about a table."""
 
     where: str | None
-    mechanisms: tuple[Mechanism, ...] = ("laplace", "gaussian")
-    """How it can be answered; the first is the default."""
+    keywords: ClassVar[tuple[Keyword, ...]] = ()
+    """The words for it in plans."""
+    needs_rows: ClassVar[bool] = False
+    """Whether its error depends on how many rows have a value in its column."""
+    assumes: ClassVar[tuple[str, ...]] = ()
+    """What a stated error takes for granted about the values, for people."""
+    comparable: ClassVar[bool] = False
+    """Whether it is one number that may be whole, so that thresholds can be compared with it."""
 
     @abstractmethod
     def expression(self, table: Table) -> ir.Table:
@@ -61,7 +66,7 @@ class Statistic(Written, ABC):
         """The vectors that get noise; depends on declarations only."""
 
     @abstractmethod
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[Integers, ...]:
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The exact integers of every part, from the rows of the query."""
 
     @abstractmethod
@@ -75,7 +80,39 @@ class Statistic(Written, ABC):
         None if that does not follow from the noises.
         """
 
-    def measure(self, table: Table) -> tuple[Integers, ...]:
+    @classmethod
+    def noises(cls) -> tuple[Noise, ...]:
+        """How it can be answered, the default first: with all noise that is added to numbers."""
+        return tuple(noise for noise in known_noises() if isinstance(noise, AddedNoise))
+
+    def stated(self, setting: Setting) -> StatedError:
+        """How far off it will be: the reach of the noise, unless it has an error of its own."""
+        return ReachError(setting, self.parts(setting.table))
+
+    def size(self, table: Declared, rows: float) -> float:
+        """What an error is relative to: the rows for counts, the range for values."""
+        return rows
+
+    def grows(self, table: Declared) -> bool:
+        """Whether it never becomes less if a person is added."""
+        return False
+
+    @classmethod
+    def audits(cls) -> dict[str, AuditCase]:
+        """How it is audited, by name."""
+        return {}
+
+    def audit_feature(self, value: Any) -> Hashable | None:
+        """What an audit keeps of an answer; None: what the noise says."""
+        return None
+
+    @property
+    def values_of(self) -> str | None:
+        """The column whose values it is about, if it is one."""
+        found = getattr(self, "column", None)
+        return found if isinstance(found, str) else None
+
+    def measure(self, table: Table) -> tuple[IntegerVector, ...]:
         """The exact integers: for mechanisms that add noise, not for publication."""
         return self.integers(table, table.run(table.prepared(self, self.expression)))
 
@@ -91,7 +128,7 @@ class Statistic(Written, ABC):
         table.prepared(self, self.expression)
 
 
-def first_row(rows: list[tuple[Any, ...]]) -> Integers:
+def first_row(rows: list[tuple[Any, ...]]) -> IntegerVector:
     """The sums in the one row of an aggregate; a sum over no rows is null, and counts as zero."""
     return tuple(int(value or 0) for value in rows[0])
 
@@ -102,3 +139,13 @@ def checked_columns(columns: Sequence[str]) -> tuple[str, ...]:
     if not names or any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise InvalidInput("columns", columns, "must be different names of columns, at least one")
     return names
+
+
+def around_count(count: Fraction, off: int) -> Interval:
+    """As far as a count may be off, cut off at 0 but never short of the noisy count itself."""
+    return float(min(max(count - off, Fraction(0)), count)), float(max(count + off, Fraction(0)))
+
+
+def clamped(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """The nearest number within the ends."""
+    return min(max(value, low), high)

@@ -11,26 +11,30 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
-
-import ibis
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics.exact import whole
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.predicates import columns_of, condition
-from optcomp.statistics.sources import connection_lock, opened
+from optcomp.statistics.sources import connection_lock, is_relation, opened
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 Neighbours = Literal["add-remove", "replace"]
-Key = Callable[[ir.Value], ir.Value]
+"""What two neighbouring tables differ in."""
+Key = Callable[["ir.Value"], "ir.Value"]
+"""What is made of a column."""
 Shape = tuple[str, Key]
 """A column, and what is made of it."""
-Prepared = Any
+Query = Any
 """A query ready to run: text for tables that we opened and for Spark, an expression for others."""
 _MOST_ROWS = 10**6
+"""Of one person: beyond, noise drowns everything."""
 _MOST_QUERIES = 1024
+"""Kept at a time; text of some kilobytes each."""
 
 
 @dataclass(frozen=True)
@@ -168,11 +172,11 @@ class Table(Declared):
         used = dict.fromkeys((*self.columns, *([] if person is None else [person])))
         numbers = {column for column, domain in self.columns.items() if isinstance(domain, Numbers)}
         self._backend, self._relation, found = opened(source, list(used), numbers)
-        self._own = not isinstance(source, ir.Table)
+        self._own = not is_relation(source)
         self._spark = self._backend.name == "pyspark"
         object.__setattr__(self, "name", name or found)
         self._lock, self._connection = threading.Lock(), connection_lock(self._backend)
-        self._queries: dict[Hashable, Prepared] = {}
+        self._queries: dict[Hashable, Query] = {}
         for column, domain in self.columns.items():
             domain.clean(self._relation[column])  # refuses types that do not fit
 
@@ -203,6 +207,8 @@ class Table(Declared):
 
     def _bounded(self, kept: ir.Table, cell: Sequence[str]) -> ir.Table:
         """A draw for each row decides which rows, and which cells, of a person stay."""
+        import ibis
+
         bounds, owner = self.contribution, "optcomp_person"
         kept = kept.mutate(optcomp_draw=ibis.random())
         if cell and bounds.groups < bounds.rows:
@@ -216,7 +222,7 @@ class Table(Declared):
         place = ibis.row_number().over(ibis.window(group_by=owner, order_by="optcomp_draw"))
         return kept.mutate(optcomp_row=place).filter(lambda t: t.optcomp_row < bounds.rows)
 
-    def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> Prepared:
+    def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> Query:
         """The query for a question, built once: building takes longer than many an answer.
 
         A question that could change between two answers is built anew each time.
@@ -235,7 +241,7 @@ class Table(Declared):
                 self._queries[question] = known
         return known
 
-    def run(self, query: Prepared) -> list[tuple[Any, ...]]:
+    def run(self, query: Query) -> list[tuple[Any, ...]]:
         """The rows of a result, by the engine; safe from any thread."""
         if self._spark:  # Ibis would take the rows through floats, because of their nulls
             return [tuple(row) for row in self._backend.raw_sql(query).collect()]

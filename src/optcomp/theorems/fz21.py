@@ -22,7 +22,7 @@ from flint import arb
 from optcomp.guarantees.notions import ZCDP
 from optcomp.instances.mixture import Mixture
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import DEEP_BITS, ball, float_down, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, QUICK_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact import Exact
 from optcomp.theorems import cks20
@@ -105,5 +105,5 @@ def _budget(order: float, epsilon: Exact, delta: Exact) -> arb:
 
 
 def _log(delta: Exact) -> float:
-    with precision(64):
+    with precision(QUICK_BITS):
         return float(ball(delta).log().mid())

@@ -21,7 +21,7 @@ from optcomp.errors import InvalidInput, NotAffordable
 from optcomp.instances.leaks import slack, with_leaks
 from optcomp.instances.moments import epsilon_sum
 from optcomp.instances.parts import Parts
-from optcomp.numerics.balls import QUICK_BITS, OutOfRange, ball, precision
+from optcomp.numerics.balls import QUICK_BITS, SUM_BITS, OutOfRange, ball, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.enclosure import Enclosure
 from optcomp.numerics.exact import Exact, exact
@@ -131,7 +131,7 @@ def _root(parts: Parts, t: arb, unit: float, *, up: bool) -> arb:
     steps, unit, sizes, counts = _rounded(parts, unit, up=up)
     if not steps:
         return arb(0)
-    with precision(128):
+    with precision(SUM_BITS):
         top = arb(unit) * sum(a * m for a, m in steps)
     return root_above_floor(lambda floor: Knapsack(steps, unit, floor), sizes, counts, t, top)
 
@@ -147,7 +147,7 @@ def delta_on(parts: Parts, epsilon: Exact, unit: float, note: str | None = None)
 
 def _delta(parts: Parts, epsilon: Exact, unit: float, *, up: bool) -> arb:
     steps, unit, _, _ = _rounded(parts, unit, up=up)
-    with precision(128):
+    with precision(SUM_BITS):
         excess = arb(0)
         if ball(epsilon) < arb(unit) * sum(a * m for a, m in steps):
             excess = enumerated_excess(Knapsack(steps, unit, max(0.0, float(epsilon) - 2 * unit)), ball(epsilon))

@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from optcomp.numerics.balls import DEEP_BITS, ball, float_down, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, QUICK_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.exact import Exact
 
 ID = "WRRW23"
@@ -53,7 +53,7 @@ def _height(reach: arb) -> arb:
 
 def mixing(variance: Exact, delta: Exact) -> Fraction:
     """About the γ with the least bound where V is this; a short number, and every γ > 0 is sound."""
-    with precision(64):
+    with precision(QUICK_BITS):
         twice = -2 * ball(delta).log()
         best = ball(variance) / (twice + (1 + twice).log())
         return Fraction(f"{float(best.mid()):.3g}")

@@ -32,7 +32,7 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import noise_named
 from tests.oracles.drawn import Loss, choice_loss, delta_at, gaussian_loss, laplace_loss, together
 from tests.oracles.splits import hockey, leak
 
@@ -52,7 +52,7 @@ CHANGES: dict[Kind, dict[type[Statistic], tuple[tuple[int, ...], ...]]] = {
     "two rows": {Count: ((2,),), Sum: ((4,),), Mean: ((2,), (4,)), Variance: ((2,), (4,), (8,)), Histogram: ((2,),)},
 }
 """By how much that changes the cells of each part."""
-STATISTICS: list[tuple[Statistic, Mechanism]] = [
+STATISTICS: list[tuple[Statistic, str]] = [
     (Count(), "laplace"),
     (Count(), "gaussian"),
     (Sum("mark"), "laplace"),
@@ -66,13 +66,13 @@ STATISTICS: list[tuple[Statistic, Mechanism]] = [
 ]
 
 
-def spending(statistic: Statistic, mechanism: Mechanism, budget: Fraction, kind: Kind = "add") -> Spending:
-    return Spending(ErrorModel(statistic, TABLES[kind], mechanism, 1000, 0.95), budget)
+def spending(statistic: Statistic, mechanism: str, budget: Fraction, kind: Kind = "add") -> Spending:
+    return Spending(ErrorModel(statistic, TABLES[kind], noise_named(mechanism), 1000, 0.95), budget)
 
 
 def losses(spent: Spending, kind: Kind) -> list[Loss]:
     """Of the noise as it is drawn, for the one person that is different."""
-    statistic, mechanism = spent.model.statistic, spent.model.mechanism
+    statistic, mechanism = spent.model.statistic, spent.model.noise.name
     if mechanism == "gaussian":
         scales = Question(statistic, rho=spent.budget, mechanism=mechanism).scales(TABLES[kind])
     else:
@@ -148,7 +148,7 @@ def test_guarantees_are_those_of_the_scales_that_are_drawn(found: tuple[list[Spe
         parts = spent.model.statistic.parts(TABLES[found[1]])
         for own in (True, False):
             given_ = spent.guarantees(Fraction(1, 10**6), own=own)
-            if not spent.gaussian:
+            if spent.pure:
                 assert given_ == [PureDP(spent.budget * part.share) for part in parts]
                 continue
             question = Question(spent.model.statistic, rho=spent.budget, mechanism="gaussian")
@@ -173,10 +173,10 @@ def test_rho_is_a_sum(found: tuple[list[Spending], Kind], reserve: list[str]) ->
     rho, extra = Fraction(0), [PureDP(Fraction(each)) for each in reserve]
     for each in found[0]:
         shares = [part.share for part in each.model.statistic.parts(TABLES[found[1]])]
-        if each.gaussian:
+        if not each.pure:
             rho += each.budget * sum(shares)
         else:
-            over = 8 if each.model.mechanism == "exponential" else 2
+            over = 8 if each.model.noise.name == "exponential" else 2
             rho += sum(((each.budget * share) ** 2 / over for share in shares), Fraction(0))
     rho += sum((Fraction(each) ** 2 / 2 for each in reserve), Fraction(0))
     total = RhoBudget(1).total(found[0], extra)
@@ -232,9 +232,9 @@ def test_many_different_gaussian_noises() -> None:
 def test_near_is_near(found: tuple[list[Spending], Kind]) -> None:
     """log(total/limit), but for the blur and, with Gaussian noise, for the lattice on which its loss lies."""
     spent, kind = found
-    if any(each.gaussian and min(each.scales) < 1 for each in spent):
+    if any(not each.pure and min(each.scales) < 1 for each in spent):
         return
-    gaussian = any(each.gaussian for each in spent)
+    gaussian = any(not each.pure for each in spent)
     if gaussian and kind != "add" and any(isinstance(each.model.statistic, Histogram) for each in spent):
         return  # counts by its ρ for small σ
     budget, load = PairBudget(Fraction(3, 2), Fraction(1, 10**5)), Load([(each.model, 1) for each in spent])

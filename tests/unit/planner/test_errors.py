@@ -33,11 +33,11 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
-from optcomp.statistics.accuracy import Noise
 from optcomp.statistics.domains import Numbers
-from optcomp.statistics.joint_noise import Noises, laplace_sum_reach, together
-from optcomp.statistics.scalars import FOR_SQUARE
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.joint_noise import Noises, together
+from optcomp.statistics.noise import added, noise_named
+from optcomp.statistics.noise.laplace import laplace_sum_reach
+from optcomp.statistics.variance import FOR_SQUARE, VarianceError
 from tests.oracles.released import Law, Rows, least_error, mean_off, variance_off
 from tests.oracles.truth import real, working
 from tests.unit.statistics.people import Changing
@@ -55,18 +55,18 @@ TABLE = Declared(
     }
 )
 MANY = Declared(TABLE.columns, person="id", rows_per_person=3, neighbours="replace")
-NOISES: tuple[Mechanism, ...] = ("laplace", "gaussian")
+NOISES: tuple[str, ...] = ("laplace", "gaussian")
 CONFIDENCES = [0.3, 0.5, 0.9, 0.95, 0.99, 0.9999]
 
 
 def model(
     statistic: Statistic,
-    mechanism: Mechanism,
+    mechanism: str,
     rows: int | None = None,
     confidence: float = 0.95,
     table: Declared = TABLE,
 ) -> ErrorModel:
-    return ErrorModel(statistic, table, mechanism, rows, confidence)
+    return ErrorModel(statistic, table, noise_named(mechanism), rows, confidence)
 
 
 def laws(of: ErrorModel, budget: Fraction) -> list[Law]:
@@ -74,7 +74,7 @@ def laws(of: ErrorModel, budget: Fraction) -> list[Law]:
     found = []
     for part in of.parts:
         spent = budget * part.share
-        gaussian = of.mechanism == "gaussian"
+        gaussian = of.noise.name == "gaussian"
         found.append(Law(gaussian, math.sqrt(part.l2_squared / (2 * spent)) if gaussian else float(part.l1 / spent)))
     return found
 
@@ -93,7 +93,7 @@ COUNTED: list[tuple[Statistic, Fraction, int]] = [
 @pytest.mark.parametrize("mechanism", NOISES)
 @pytest.mark.parametrize(("statistic", "unit", "cells"), COUNTED)
 def test_counts_and_sums_state_the_least_error_that_holds(
-    statistic: Statistic, unit: Fraction, cells: int, mechanism: Mechanism, table: Declared
+    statistic: Statistic, unit: Fraction, cells: int, mechanism: str, table: Declared
 ) -> None:
     for budget in (Fraction(3, 2), Fraction(7)):
         for confidence in CONFIDENCES:
@@ -133,7 +133,7 @@ RATIOS: list[tuple[type[Mean] | type[Variance], Callable[[Rows, Sequence[Law], f
 @pytest.mark.parametrize(("kind", "off"), RATIOS)
 @pytest.mark.parametrize("column", ["digit", "skew", "fine", "coarse"])
 def test_errors_of_means_and_variances_hold_for_all_data(
-    column: str, kind: type[Mean] | type[Variance], off: Callable[..., float], mechanism: Mechanism
+    column: str, kind: type[Mean] | type[Variance], off: Callable[..., float], mechanism: str
 ) -> None:
     checked = 0
     for rows, budget in product((1, 2, 5, 30, 1000), ("0.05", "0.4", "1", "3", "11", "60", "5000", "90000")):
@@ -152,7 +152,7 @@ def test_errors_of_means_and_variances_hold_for_all_data(
 @pytest.mark.parametrize(("mechanism", "budget", "loose"), [("laplace", "0.4", 1.12), ("gaussian", "0.1", 1.19)])
 @pytest.mark.parametrize(("kind", "off"), RATIOS)
 def test_errors_of_means_and_variances_are_near_the_worst_case(
-    kind: type[Mean] | type[Variance], off: Callable[..., float], mechanism: Mechanism, budget: str, loose: float
+    kind: type[Mean] | type[Variance], off: Callable[..., float], mechanism: str, budget: str, loose: float
 ) -> None:
     found = model(kind("few"), mechanism, 5000)
     noise, error = laws(found, Fraction(budget)), found.error(Fraction(budget))
@@ -162,8 +162,8 @@ def test_errors_of_means_and_variances_are_near_the_worst_case(
 
 
 @pytest.mark.parametrize("mechanism", NOISES)
-def test_discrete_noises_together_reach_no_farther_than_continuous_ones_and_their_steps(mechanism: Mechanism) -> None:
-    kind: Noise = "gaussian" if mechanism == "gaussian" else "laplace"
+def test_discrete_noises_together_reach_no_farther_than_continuous_ones_and_their_steps(mechanism: str) -> None:
+    kind = added(noise_named(mechanism))
     for scale, other, factor in product((0.05, 0.3, 0.8, 1.5, 6.0), (0.2, 0.7, 1.5, 20.0), (1e-9, 0.3, 1.0, 8.0)):
         noise, more = Law(mechanism == "gaussian", scale), Law(mechanism == "gaussian", other)
         for missed in (0.7, 0.3, 0.05, 1e-3, 1e-6):
@@ -174,17 +174,18 @@ def test_discrete_noises_together_reach_no_farther_than_continuous_ones_and_thei
 
 
 @pytest.mark.parametrize("mechanism", NOISES)
-def test_means_that_no_bounds_hold_back(mechanism: Mechanism) -> None:
+def test_means_that_no_bounds_hold_back(mechanism: str) -> None:
     """The mean inside a variance; where no row seems to be left is counted apart."""
     far = Fraction(10**9)
     for rows, budget, missed in product((3, 20, 200), (Fraction(1, 2), Fraction(2), Fraction(9)), (0.3, 0.05, 1e-3)):
         found = model(Variance("digit"), mechanism, rows)
         noise = laws(found, budget)
-        empty, none = found._no_rows(noise[0].scale), noise[0].at_least(np.array([float(rows)]))[0] - 1e-13
+        kind = added(noise_named(mechanism))
+        empty, none = kind.below_one(noise[0].scale, rows), noise[0].at_least(np.array([float(rows)]))[0] - 1e-13
         assert none <= empty <= 1
-        kind: Noise = "gaussian" if mechanism == "gaussian" else "laplace"
         scales = tuple(law.scale for law in noise)
-        error = found._unbounded(Noises(kind, scales, 1 - missed / FOR_SQUARE))
+        assert isinstance(found.stated, VarianceError)
+        error = found.stated._unbounded(Noises(kind, scales, 1 - missed / FOR_SQUARE))
         for data in extremes("digit", Variance("digit"), rows):
             loose = Rows(data.steps, data.unit, data.middle, -far, far)
             assert error >= 5 or mean_off(loose, noise[:2], error) <= missed + empty + 1e-11
@@ -234,7 +235,7 @@ budgets = st.floats(-4, 4).map(lambda power: Fraction(short_up(10.0**power)))
 @given(st.sampled_from(SMOOTH), noises, budgets, budgets, st.sampled_from(CONFIDENCES))
 @example(SMOOTH[4], "gaussian", Fraction(1, 3), Fraction(34, 100), 0.95)
 def test_more_budget_never_means_a_larger_error(
-    asked: tuple[Statistic, int | None], mechanism: Mechanism, first: Fraction, second: Fraction, confidence: float
+    asked: tuple[Statistic, int | None], mechanism: str, first: Fraction, second: Fraction, confidence: float
 ) -> None:
     found = model(asked[0], mechanism, asked[1], confidence)
     low, high = sorted((first, second))
@@ -259,7 +260,7 @@ def test_more_budget_never_means_a_worse_choice(
 @example((Count(), None), "gaussian", -1.0, 0.95)
 @example((Sum("fine"), None), "laplace", math.log10(0.75), 0.95)
 def test_the_least_budget_for_an_error(
-    asked: tuple[Statistic, int | None], mechanism: Mechanism, power: float, confidence: float
+    asked: tuple[Statistic, int | None], mechanism: str, power: float, confidence: float
 ) -> None:
     found = model(asked[0], "exponential" if asked in CHOICES else mechanism, asked[1], confidence)
     wanted = 10**power
@@ -300,7 +301,7 @@ def test_errors_that_no_budget_reaches_are_refused() -> None:
 @pytest.mark.parametrize("statistic", [Mean("few"), Variance("few"), CDF("few"), Quantiles("few"), Median("few")])
 def test_rows_must_be_known_where_the_error_depends_on_them(statistic: Statistic) -> None:
     with pytest.raises(InvalidInput, match=r"^rows: must be given: the error of .* of few depends on it"):
-        ErrorModel(statistic, TABLE, statistic.mechanisms[0], None, 0.95)
+        ErrorModel(statistic, TABLE, statistic.noises()[0], None, 0.95)
 
 
 # Sums of Laplace noise
@@ -432,9 +433,7 @@ def largest_deviation(gaussian: bool, scale: float, counts: list[int], times: in
 
 @pytest.mark.parametrize("mechanism", NOISES)
 @pytest.mark.parametrize(("bins", "rows"), [(1, 100), (5, 60), (10, 1000), (40, 600), (100, 10000)])
-def test_errors_of_cumulative_distributions_agree_with_another_simulation(
-    mechanism: Mechanism, bins: int, rows: int
-) -> None:
+def test_errors_of_cumulative_distributions_agree_with_another_simulation(mechanism: str, bins: int, rows: int) -> None:
     times = 12_000 if bins < 100 else 4000
     counts = [rows * (i + 1) // bins - rows * i // bins for i in range(bins)]
     for budget, confidence in ((Fraction(1, 4), 0.95), (Fraction(2), 0.95), (Fraction(1), 0.5), (Fraction(1), 0.999)):
@@ -449,7 +448,7 @@ def test_errors_of_cumulative_distributions_agree_with_another_simulation(
 
 
 @pytest.mark.parametrize("mechanism", NOISES)
-def test_confidences_that_no_simulation_reaches_are_bounded(mechanism: Mechanism) -> None:
+def test_confidences_that_no_simulation_reaches_are_bounded(mechanism: str) -> None:
     """All bins but for a billionth within their reach, on one side up to an edge and on the other beyond it."""
     found = model(CDF("wide", bins=6), mechanism, 3000, 1 - 1e-9)
     for budget in (Fraction(1, 10), Fraction(1), Fraction(5)):
@@ -484,7 +483,7 @@ ALIKE = [
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_what_is_alike_has_the_same_errors(one: Statistic, other: Statistic) -> None:
     table = Declared({**TABLE.columns, "other": Integers(0, 9)})
-    for mechanism in one.mechanisms:
+    for mechanism in (noise.name for noise in one.noises()):
         first, second = model(one, mechanism, 100, table=table), model(other, mechanism, 100, table=table)
         assert first.likeness == second.likeness
         for budget in (Fraction(1, 3), Fraction(5)):
@@ -494,7 +493,7 @@ def test_what_is_alike_has_the_same_errors(one: Statistic, other: Statistic) -> 
 
 def test_what_differs_in_its_error_is_not_alike() -> None:
     """One model of each kind, and one for each thing that makes a difference."""
-    asked: list[tuple[Statistic, Mechanism]] = [
+    asked: list[tuple[Statistic, str]] = [
         *((statistic, mechanism) for mechanism in NOISES for statistic, _ in SMOOTH),
         *((Mean(column), "laplace") for column in ("few", "skew", "fine", "coarse")),
         *((Variance(column), "laplace") for column in ("digit", "skew", "fine", "coarse")),

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from optcomp.interactive.answers import measured, noised
-from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
 from optcomp.planner.errors import ErrorModel
 from optcomp.statistics import (
     CDF,
@@ -35,7 +34,7 @@ from optcomp.statistics import (
     Table,
     Variance,
 )
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import noise_named
 from tests.oracles.released import Law, binomial_tail
 from tests.unit.statistics.people import Changing
 
@@ -67,7 +66,7 @@ class Case:
     statistic: Statistic
     truth: Any
     budget: str
-    mechanism: Mechanism
+    mechanism: str
     cells: int | None = None
     confidence: float = 0.9
 
@@ -111,11 +110,10 @@ def releases(question: Question, about: Table, times: int) -> Iterator[Any]:
     statistic, scales = question.statistic, question.scales(about)
     exact, drawn = measured(statistic, about), []
     for values, part, scale in zip(exact, statistic.parts(about), scales, strict=True):
-        if question.mechanism == "exponential":
-            found, width = [chosen(values, scale) for _ in range(times)], 1
+        if question.noise.chooses:
+            found, width = [question.noise.draw(values, scale)[0] for _ in range(times)], 1
         else:
-            add = with_laplace if question.mechanism == "laplace" else with_gaussian
-            found, width = add(values * times, scale), len(values)
+            found, width = question.noise.draw(values * times, scale), len(values)
         amounts = [value * part.unit for value in found]
         drawn.append([amounts[i * width : (i + 1) * width] for i in range(times)])
     return (statistic.value(about, amounts) for amounts in zip(*drawn, strict=True))
@@ -131,7 +129,7 @@ def within(value: Any, truth: Any, error: float) -> bool:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_stated_errors_hold_as_often_as_stated(case: Case) -> None:
     rows = len(EVEN[::3]) if case.statistic.where == "kind == 'a'" else SIZE
-    model = ErrorModel(case.statistic, table(), case.mechanism, rows, case.confidence)
+    model = ErrorModel(case.statistic, table(), noise_named(case.mechanism), rows, case.confidence)
     budget = Fraction(case.budget)
     error, question = model.error(budget), model.question(budget)
     assert within(noised(question, table(), measured(case.statistic, table())).value, case.truth, math.inf)

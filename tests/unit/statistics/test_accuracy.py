@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics import Count, Histogram, Integers, Question, Variance, noise_reach
-from optcomp.statistics.accuracy import Noise, checked_confidence, smooth_reach
+from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.noise import GAUSSIAN, LAPLACE, AddedNoise
 from optcomp.statistics.table import Declared
 from tests.oracles.truth import real, working
 
@@ -83,9 +84,9 @@ def test_wide_gaussian_noise_reaches_as_far_as_the_continuous_one(sigma: float) 
                 assert bool(inside >= real(confidence)) is covered
 
 
-@given(st.sampled_from(["laplace", "gaussian"]), st.floats(1e-3, 1e15), confidences, counts)
-def test_the_smooth_reach_is_near(kind: Noise, scale: float, confidence: float, values: int) -> None:
-    exact, smooth = noise_reach(kind, scale, confidence, values), smooth_reach(kind, scale, confidence, values)
+@given(st.sampled_from([LAPLACE, GAUSSIAN]), st.floats(1e-3, 1e15), confidences, counts)
+def test_the_smooth_reach_is_near(kind: AddedNoise, scale: float, confidence: float, values: int) -> None:
+    exact, smooth = noise_reach(kind, scale, confidence, values), kind.smooth_reach(scale, confidence, values)
     assert abs(exact - smooth) <= 2 + 1e-6 * exact
 
 

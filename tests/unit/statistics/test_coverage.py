@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.interactive.answers import Answer, answer, noised
-from optcomp.interactive.noise import chosen, with_gaussian, with_laplace
 from optcomp.statistics import (
     CDF,
     Categories,
@@ -35,6 +34,7 @@ from optcomp.statistics import (
     Table,
     Variance,
 )
+from optcomp.statistics.noise import EXPONENTIAL, with_gaussian, with_laplace
 from tests.unit.statistics.people import Changing
 
 ROWS = [(i % 7 - 1, (i * 37 % 100) / 8, "abz"[i % 3]) for i in range(60)]
@@ -153,7 +153,7 @@ def test_choices_have_no_interval() -> None:
 def test_choices_follow_the_law_of_their_scores() -> None:
     scores, scale, times = [0, -1, -4, -2, -50], 1.5, 6000
     weights = [math.exp(score / scale) for score in scores]
-    counts = Counter(chosen(scores, scale) for _ in range(times))
+    counts = Counter(EXPONENTIAL.draw(scores, scale)[0] for _ in range(times))
     for i, weight in enumerate(weights):
         p = weight / sum(weights)
         assert abs(counts[i] - times * p) <= 7 * math.sqrt(times * p * (1 - p)) + 2, i
@@ -167,4 +167,4 @@ def test_no_value_raises_and_noise_stays_whole(value: int, scale: float) -> None
         assert all(type(each) is int and -(2**63) <= each < 2**63 for each in found)
         if scale < 1:
             assert found == [min(max(each, -(2**62)), 2**62) for each in (value, -value)]
-    assert chosen([value, -value, value], scale) in (0, 1, 2)
+    assert EXPONENTIAL.draw([value, -value, value], scale)[0] in (0, 1, 2)

@@ -38,7 +38,9 @@ from optcomp.statistics import (
     Variance,
 )
 from optcomp.statistics.fixed import Fixed
-from optcomp.statistics.statistic import Amounts, Part, scalar
+from optcomp.statistics.noise import Noise
+from optcomp.statistics.part import Part, scalar
+from optcomp.statistics.statistic import Amounts
 
 ROWS = pa.table({"x": list(range(100)), "k": ["a", "b"] * 50})
 COLUMNS: dict[str, Domain] = {"x": Integers(0, 99), "k": Categories(["a", "b"])}
@@ -153,6 +155,8 @@ def unchangeable(value: object) -> bool:
         return True
     if isinstance(value, tuple):
         return all(map(unchangeable, value))
+    if isinstance(value, Noise):
+        return not hasattr(value, "__dict__")  # it holds nothing, and nothing can be put into it
     if isinstance(value, Fixed):
         return all(unchangeable(each) for each in value.items())
     assert type(value).__dataclass_params__.frozen, value  # type: ignore[attr-defined]

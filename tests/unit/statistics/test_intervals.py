@@ -27,8 +27,8 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
-from optcomp.statistics.accuracy import Noise
 from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.noise import GAUSSIAN, LAPLACE, AddedNoise
 from optcomp.statistics.table import Declared
 
 LOW, HIGH = -2, 6  # the middle is 2, which is a multiple of the unit
@@ -60,7 +60,7 @@ class Box(Noises):
 
 
 def box(*offs: int) -> Box:
-    return Box("laplace", (1.0,) * len(offs), 0.95, offs)
+    return Box(LAPLACE, (1.0,) * len(offs), 0.95, offs)
 
 
 def noisy(amounts: Sequence[int], off: int, shares: Sequence[Fraction]) -> list[Fraction]:
@@ -132,13 +132,13 @@ TOLD: list[Statistic] = [
     CDF("x", edges=EDGES),
     CDF("y", bins=7),
 ]
-kinds: st.SearchStrategy[Noise] = st.sampled_from(["laplace", "gaussian"])
+kinds: st.SearchStrategy[AddedNoise] = st.sampled_from([LAPLACE, GAUSSIAN])
 
 
 @settings(max_examples=400, deadline=None)
 @given(st.data(), st.sampled_from(TOLD), kinds, st.sampled_from([0.05, 1.0, 30.0]), st.sampled_from([0.1, 0.95]))
 def test_what_is_told_lies_in_its_own_interval(
-    data: st.DataObject, statistic: Statistic, kind: Noise, scale: float, confidence: float
+    data: st.DataObject, statistic: Statistic, kind: AddedNoise, scale: float, confidence: float
 ) -> None:
     """For any noisy amounts: those far below 0, and those that no data could have, too."""
     parts = statistic.parts(WIDE)
@@ -151,7 +151,7 @@ def test_what_is_told_lies_in_its_own_interval(
 
 
 def test_a_negative_count_lies_in_its_interval() -> None:
-    noises = Noises("laplace", (10.0,), 0.95)
+    noises = Noises(LAPLACE, (10.0,), 0.95)
     assert Count().interval(TABLE, [[Fraction(-3)]], noises)[0] == -3
     told = Histogram("x", edges=EDGES).interval(TABLE, [[Fraction(n) for n in (-90, 7, 0, 2, -1)]], noises)
     assert [low for low, _ in told.values()] == [-90, 0, 0, 0, -1]

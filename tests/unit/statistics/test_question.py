@@ -29,7 +29,8 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
-from optcomp.statistics.question import LEAST_SCALE, MOST_SCALE, Cost
+from optcomp.statistics.noise import LEAST_SCALE, MOST_SCALE
+from optcomp.statistics.noise import AnswerCost as Cost
 from optcomp.statistics.table import Declared
 from tests.oracles.truth import real, working
 

@@ -11,85 +11,38 @@ apart, for an attacker who knows both exact results x and x':
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
-from typing import Any
 
 from optcomp.composition import compose
 from optcomp.errors import Written
 from optcomp.interactive.answers import Answer, measured, noised
 from optcomp.interactive.audit.auditable import Auditable, Side
-from optcomp.interactive.audit.tables import Neighbourhood, Tables, neighbouring
-from optcomp.statistics import CDF, Contingency, Count, Histogram, Mean, Median, Quantiles, Question, Sum, Variance
-from optcomp.statistics.statistic import Integers, Statistic
+from optcomp.interactive.audit.tables import Tables, neighbouring
+from optcomp.statistics import Question
+from optcomp.statistics.audited import AuditCase, Neighbourhood
+from optcomp.statistics.noise import Results
+from optcomp.statistics.register import audit_cases
 
-Exact = tuple[Integers, ...]
-Noisy = Sequence[Sequence[int]]
-
-DMNS06 = "Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity in private data analysis, 2006"
-GRS09 = "Ghosh, Roughgarden, Sundararajan, Universally utility-maximizing privacy mechanisms, 2009"
-CKS20 = "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy, 2020"
-MT07 = "McSherry, Talwar, Mechanism design via differential privacy, 2007"
-_SOURCES = {"laplace": f"{DMNS06}; {GRS09}", "gaussian": CKS20, "exponential": MT07}
 _HOW: dict[Neighbourhood, str] = {
     "added": "a person is added",
     "replaced": "a person is exchanged",
     "rows": "a person with two rows is added",
     "groups": "a person with a row in each of two groups is added",
 }
-_FEW = "age > 7 or age < 1"
-"""One person whom the tables share, and the one in whom they differ."""
-_FINE = 8
-"""Steps that are told apart in a standard deviation."""
+"""For people."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A statistic with its budget, how the tables differ, and how often to run."""
-
-    statistic: Statistic
-    spending: Mapping[str, Any]
-    how: Neighbourhood = "added"
-    trials: int = field(kw_only=True)
-    delta: float = field(default=0.0, kw_only=True)
-
-    @property
-    def question(self) -> Question:
-        """What a session would be asked."""
-        return Question(self.statistic, **self.spending)
+def question_of(case: AuditCase) -> Question:
+    """What a session would be asked."""
+    return Question(case.statistic, **case.spending)
 
 
-ASKED: dict[str, Asked] = {
-    "count-laplace": Asked(Count(), {"epsilon": 1}, trials=14_000),
-    "count-gaussian": Asked(Count(), {"rho": "1/2"}, trials=14_000, delta=1e-3),
-    "count-replaced": Asked(Count("region == 'south'"), {"epsilon": 1}, "replaced", trials=14_000),
-    "count-rows": Asked(Count(), {"epsilon": 1}, "rows", trials=14_000),
-    "sum-integers": Asked(Sum("age"), {"epsilon": 2}, trials=10_000),
-    "sum-reals": Asked(Sum("income"), {"epsilon": 2}, trials=8_000),
-    "sum-gaussian": Asked(Sum("income"), {"epsilon": 2, "delta": "0.01"}, trials=2_000, delta=0.01),
-    "sum-replaced": Asked(Sum("age"), {"epsilon": 2}, "replaced", trials=10_000),
-    "mean-laplace": Asked(Mean("age"), {"epsilon": 2}, trials=5_000),
-    "mean-gaussian": Asked(Mean("age"), {"rho": "1/2"}, trials=5_000, delta=0.01),
-    "mean-rows": Asked(Mean("income"), {"epsilon": 2}, "rows", trials=4_500),
-    "variance-laplace": Asked(Variance("income"), {"epsilon": 3}, trials=3_000),
-    "histogram-laplace": Asked(Histogram("region"), {"epsilon": 1}, trials=10_000),
-    "histogram-gaussian": Asked(Histogram("region"), {"rho": "1/2"}, "groups", trials=9_000, delta=0.01),
-    "histogram-replaced": Asked(Histogram("region"), {"epsilon": 2}, "replaced", trials=10_000),
-    "histogram-rows": Asked(Histogram("region"), {"epsilon": 2}, "rows", trials=10_000),
-    "contingency": Asked(Contingency(("region", "age"), {"age": (0, 6, 10)}), {"epsilon": 2}, trials=5_500),
-    "cdf": Asked(CDF("age", bins=2), {"epsilon": 2}, trials=6_500),
-    "median": Asked(Median("score", where=_FEW), {"epsilon": 2}, trials=11_000),
-    "median-replaced": Asked(Median("score", where=_FEW), {"epsilon": 2}, "replaced", trials=11_000),
-    "quantiles": Asked(Quantiles("score", ["1/2", "3/4"]), {"epsilon": 3}, trials=6_000),
-}
-
-
-def answered(name: str, asked: Asked) -> Auditable:
+def answered(name: str, case: AuditCase) -> Auditable:
     """A question on two neighbouring tables; it claims what its costs compose to."""
-    question, tables = asked.question, neighbouring(asked.how)
+    question, tables = question_of(case), neighbouring(case.how)
     attacker = cache(lambda: Attacker.of(question, tables))
 
     def run(side: Side, trials: int) -> Iterable[Hashable]:
@@ -98,13 +51,13 @@ def answered(name: str, asked: Asked) -> Auditable:
 
     return Auditable(
         name=name,
-        epsilon=compose(list(question.costs(tables[0])), delta=asked.delta).epsilon,
-        delta=asked.delta,
-        description=f"{question}: {_HOW[asked.how]}",
-        source=f"{_SOURCES[question.mechanism]}; sampled by OpenDP",
+        epsilon=compose(list(question.costs(tables[0])), delta=case.delta).epsilon,
+        delta=case.delta,
+        description=f"{question}: {_HOW[case.how]}",
+        source=f"{question.noise.source}; sampled by OpenDP",
         private=True,
         run=run,
-        trials=asked.trials,
+        trials=case.trials,
     )
 
 
@@ -113,7 +66,7 @@ class Attacker(Written):
     """Knows both exact results, and keeps of an answer what tells them apart."""
 
     question: Question
-    results: tuple[Exact, Exact]
+    results: Results
     units: tuple[Fraction, ...]
 
     @classmethod
@@ -124,41 +77,13 @@ class Attacker(Written):
 
     def told(self, answer: Answer) -> Hashable:
         """The feature of an answer."""
-        if isinstance(self.question.statistic, Count):
-            return answer.value  # type: ignore[no-any-return]
+        own = self.question.statistic.audit_feature(answer.value)
+        if own is not None:
+            return own
         noisy = [[int(amount / unit) for amount in part] for part, unit in zip(answer.amounts, self.units, strict=True)]
-        if self.question.mechanism == "laplace":
-            return self._places(noisy)
-        return self._length(noisy, answer.scales) if self.question.mechanism == "gaussian" else self._change(noisy)
-
-    def _places(self, noisy: Noisy) -> tuple[int, ...]:
-        """-1, 0 or 1: not above the smaller exact result, between, not below the larger one.
-
-        For each number in which the results differ; for the others together, of which an attacker may hope that their
-        noise is the same.
-        """
-        places, rest = [], 0
-        for part, first, second in zip(noisy, *self.results, strict=True):
-            for value, x, y in zip(part, first, second, strict=True):
-                if x == y:
-                    rest += value - x
-                else:
-                    places.append(-1 if value <= min(x, y) else int(value >= max(x, y)))
-        return *places, (rest > 0) - (rest < 0)
-
-    def _length(self, noisy: Noisy, sigmas: Sequence[float]) -> int:
-        """How far from the first exact result towards the second, in parts of a standard deviation."""
-        along = whole = 0.0
-        for part, first, second, sigma in zip(noisy, *self.results, sigmas, strict=True):
-            for value, x, y in zip(part, first, second, strict=True):
-                along += (value - x) * (y - x) / sigma**2
-                whole += (y - x) ** 2 / sigma**2
-        return round(_FINE * along / math.sqrt(whole))
-
-    def _change(self, noisy: Noisy) -> tuple[int, ...]:
-        """For each quantile by how much the score of the chosen candidate grows from the first table to the second."""
-        return tuple(second[index] - first[index] for (index,), first, second in zip(noisy, *self.results, strict=True))
+        return self.question.noise.feature(noisy, self.results, answer.scales)
 
 
-ANSWERED: dict[str, Callable[[], Auditable]] = {name: partial(answered, name, asked) for name, asked in ASKED.items()}
-"""By name."""
+def answered_statistics() -> dict[str, Callable[[], Auditable]]:
+    """All cases of all statistics, by name."""
+    return {name: partial(answered, name, case) for name, case in audit_cases().items()}

@@ -17,6 +17,7 @@ from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.numerics.blocked import Floats, Ints
 
 LYU_SU_LI = "Lyu, Su, Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017"
+"""Where most of them were found to be wrong."""
 _PAIRS = 50
 """Pairs of queries put to the techniques that leak through many ⊤ and ⊥."""
 

@@ -17,27 +17,28 @@ from fractions import Fraction
 from flint import arb
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics.balls import ball, float_down, float_up, precision
+from optcomp.numerics.balls import DEEP_BITS, ball, float_down, float_up, precision
 from optcomp.numerics.exact import Exact, whole
 
 MOST_TRIALS = 10**9
-_BITS = 192
+"""Runs beyond take days, even of the quickest mechanism."""
 _CLOSE = 80  # bits of u at which Newton's method has arrived
 _NEGLIGIBLE = 100  # bits of a tail sum below which terms are left out
 _MOST_STEPS = 200
+"""Far more than Newton's method takes; what is proved does not depend on where it ends."""
 
 
 def probability_down(hits: int, trials: int, error: Exact) -> float:
     """At most the probability of what happened `hits` times in `trials` independent runs, but for `error`."""
     _check(hits, trials, error)
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         return float_down(_root(hits, trials, error))
 
 
 def probability_up(hits: int, trials: int, error: Exact) -> float:
     """At least the probability of what happened `hits` times in `trials` independent runs, but for `error`."""
     _check(hits, trials, error)
-    with precision(_BITS):
+    with precision(DEEP_BITS):
         return float_up(1 - _root(trials - hits, trials, error))
 
 

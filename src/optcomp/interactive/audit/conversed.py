@@ -13,11 +13,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from optcomp.composition import compose
 from optcomp.interactive.audit.auditable import Auditable, Side
-from optcomp.interactive.audit.tables import Neighbourhood, Tables, neighbouring
+from optcomp.interactive.audit.tables import Tables, neighbouring
 from optcomp.interactive.guess_and_check import GuessAndCheck, GuessAndCheckRun
 from optcomp.interactive.multiplicative_weights import STEPS, MultiplicativeWeightsRun, PrivateMultiplicativeWeights
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector, SparseVectorRun
 from optcomp.statistics import Count
+from optcomp.statistics.audited import Neighbourhood
 from optcomp.statistics.table import Table
 
 DNRRV09 = "Dwork, Naor, Reingold, Rothblum, Vadhan, On the complexity of differentially private data release, 2009"
@@ -25,6 +26,7 @@ HR10 = "Hardt, Rothblum, A multiplicative weights mechanism for privacy-preservi
 LSL17 = "Lyu, Su, Li, Understanding the sparse vector technique for differential privacy, 2017, Algorithm 7"
 LYU22 = "Lyu, Composition theorems for interactive differential privacy, 2022"
 ZW20 = "Zhu, Wang, Improving sparse vector technique with Renyi differential privacy, 2020"
+"""Where the mechanisms come from."""
 
 GROWS = Count("region == 'south'")
 """1 on the first table and 2 on the second: the person in whom they differ is from the south."""
@@ -35,7 +37,9 @@ STAYS = Count("score == 4 and age < 8")
 NORTH, SOUTH = 20, 1
 """How many people whom both tables share are from there."""
 _THRESHOLD = 2
+"""What the counts of the tables are just below, or at."""
 _DELTA = 0.01
+"""Large, so that a few thousand runs show something."""
 
 Conversation = Callable[[Table], Hashable]
 """One run of a mechanism on a table, from start to end, and what is kept of it."""

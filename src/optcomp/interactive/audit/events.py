@@ -30,8 +30,10 @@ _SIMPLER, _SMALLER = 0.01, 0.002
 """How much better, relatively, a less simple kind of set, or a larger one, has to be: rare features come by chance."""
 
 _SHOWN = 6
+"""Outputs that are told one by one: a line of them."""
 _LEAST_ERROR = 1e-300  # below it floats have no quantiles
 _ORDINAL = ("first", "second")
+"""The two inputs, for people."""
 
 
 @dataclass(frozen=True)

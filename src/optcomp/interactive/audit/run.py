@@ -25,14 +25,16 @@ from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.confidence import MOST_TRIALS, probability_down, probability_up
 from optcomp.interactive.audit.events import Aim, Event, Tally, choose
 from optcomp.interactive.audit.known import mechanism
-from optcomp.numerics.balls import ball, float_down, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_down, precision
 from optcomp.numerics.exact import Exact, Number, exact, whole
 from optcomp.numerics.progress import Listener, listening, report
 
 CONFIDENCE = 0.95
+"""What audits promise unless told otherwise."""
 LEAST_TRIALS = 100
+"""Fewer leave too little to choose an event from."""
 _AT_ONCE = 10_000
-_BITS = 128
+"""Runs between two reports of progress."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -131,7 +133,7 @@ def epsilon_down(counts: tuple[int, int], trials: int, delta: Exact, error: Exac
     least, most = probability_down(counts[0], trials, error), probability_up(counts[1], trials, error)
     if not least > delta:
         return 0.0
-    with precision(_BITS):
+    with precision(SUM_BITS):
         return max(0.0, float_down(((ball(least) - ball(delta)) / ball(most)).log()))
 
 

@@ -16,7 +16,9 @@ from optcomp.statistics.table import Table
 
 MV16 = "Murtagh, Vadhan, The complexity of computing the optimal composition of differential privacy, 2016"
 RRUV16 = "Rogers, Roth, Ullman, Vadhan, Privacy odometers and filters: pay-as-you-go composition, 2016"
+"""Where they come from."""
 _DELTA = 0.01
+"""Large, so that a few thousand runs show something."""
 
 
 def committed_plan() -> Auditable:

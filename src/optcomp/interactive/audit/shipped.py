@@ -12,11 +12,12 @@ from typing import Any
 
 from flint import arb
 
-from optcomp.interactive.audit.answered import ANSWERED
+from optcomp.extras import needed
+from optcomp.interactive.audit.answered import answered_statistics
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.conversed import CONVERSED
 from optcomp.interactive.audit.sessions import SESSIONS
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import SUM_BITS, float_up, precision
 
 _COIN_FLIPS = 0.5
 """The share of bits that OpenDP replaces by fair coins: a bit is kept with probability 3/4."""
@@ -29,7 +30,7 @@ def randomized_response() -> Auditable:
         told = _coins()(bytes([0xFF * side]) * (trials // 8 + 1))
         return [byte >> place & 1 for byte in told for place in range(8)][:trials]
 
-    with precision(128):
+    with precision(SUM_BITS):
         eps = float_up(arb(3).log())
     return Auditable(
         name="randomized-response",
@@ -44,14 +45,12 @@ def randomized_response() -> Auditable:
 @cache
 def _coins() -> Callable[[bytes], bytes]:
     """Randomized response for each bit of a string, by OpenDP's exact coins: many at once."""
-    import opendp.prelude as dp  # a third of a second
-
+    dp: Any = needed("opendp.prelude", "data")  # a third of a second
     dp.enable_features("contrib")
     space: tuple[Any, Any] = dp.bitvector_domain(max_weight=1), dp.discrete_distance()
     return dp.m.make_randomized_response_bitvec(*space, f=_COIN_FLIPS)  # type: ignore[no-any-return]
 
 
-SHIPPED: dict[str, Callable[[], Auditable]] = (
-    ANSWERED | CONVERSED | SESSIONS | {"randomized-response": randomized_response}
-)
-"""By name."""
+def shipped() -> dict[str, Callable[[], Auditable]]:
+    """All of them, by name: those of every known statistic first."""
+    return answered_statistics() | CONVERSED | SESSIONS | {"randomized-response": randomized_response}

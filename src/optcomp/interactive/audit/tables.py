@@ -7,26 +7,27 @@ them than allowed: nothing less would do for an attack, and clamping and boundin
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, get_args
 
-import pyarrow as pa
-
+from optcomp.extras import needed
 from optcomp.statistics import Categories, Integers, Reals, Table
-from optcomp.statistics.table import Prepared
-
-Neighbourhood = Literal["added", "replaced", "rows", "groups"]
-"""A person is added; or exchanged for another one; or added with two rows; or with a row in each of two groups."""
+from optcomp.statistics.audited import Neighbourhood
+from optcomp.statistics.table import Query
 
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
+"""All of them."""
 
 _Row = tuple[int, int, float | None, str, int | None]
+"""What is known of a person, in the order of the columns."""
 _COLUMNS = ("person", "age", "income", "region", "score")
+"""The names of the columns."""
 _DECLARED = {
     "age": Integers(0, 10),
     "income": Reals(0, 1000),
     "region": Categories(["north", "south"]),
     "score": Integers(0, 19),
 }
+"""What they may hold."""
 _PEOPLE: list[_Row] = [
     (1, 2, 100.0, "north", 4),
     (2, 5, 200.5, "north", 4),
@@ -34,8 +35,11 @@ _PEOPLE: list[_Row] = [
     (4, 5, None, "south", None),
     *((person, 6, 500.0, "north", None) for person in range(5, 22)),
 ]
+"""Whom all tables share; some have cells that are missing."""
 _HIGH: _Row = (99, 999, 1e9, "south", 999)
+"""In whom they differ: values far beyond the bounds, so that clamping is attacked too."""
 _LOW: _Row = (99, -999, -1e9, "north", -999)
+"""The same person at the other end."""
 
 
 class Remembered(Table):
@@ -44,15 +48,16 @@ class Remembered(Table):
     So does not, then, which rows of a person are kept; here those are all alike.
     """
 
-    def run(self, query: Prepared) -> list[tuple[object, ...]]:
+    def run(self, query: Query) -> list[tuple[object, ...]]:
         """The rows of a result."""
-        found: dict[Prepared, list[tuple[object, ...]]] = self.__dict__.setdefault("_found", {})
+        found: dict[Query, list[tuple[object, ...]]] = self.__dict__.setdefault("_found", {})
         if query not in found:
             found[query] = super().run(query)
         return found[query]
 
 
 Tables = tuple[Remembered, Remembered]
+"""Two neighbours."""
 
 
 @cache
@@ -69,6 +74,7 @@ def neighbouring(how: Neighbourhood) -> Tables:
 
 
 def _table(rows: list[_Row], **bounds: object) -> Remembered:
+    arrow: Any = needed("pyarrow", "data")
     columns = zip(*_PEOPLE, *rows, strict=True)
-    source = pa.table({name: list(values) for name, values in zip(_COLUMNS, columns, strict=True)})
+    source = arrow.table({name: list(values) for name, values in zip(_COLUMNS, columns, strict=True)})
     return Remembered(source, _DECLARED, name="people", **bounds)  # type: ignore[arg-type]

@@ -29,6 +29,7 @@ Total = ApproxDP | ZCDP | ApproxZCDP | RenyiDP
 F = TypeVar("F", bound="Filter")
 
 _SLIGHTLY, _TINY, _ENDLESS = Fraction(1, 10**9), Fraction(1, 10**300), Fraction(10**600)
+"""An excess that rounding to floats may have caused; and what stands for 0 and for no bound in ratios."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,7 +16,9 @@ from optcomp.errors import InvalidInput, Written
 from optcomp.numerics.exact import Exact
 
 MOST_BITS, GRID_BITS = 14_000, 13_400
+"""Of denominators: below what Python writes as decimals, and finer than any float; beyond, sums are rounded up."""
 _NOISE = Fraction(1, 10**12)
+"""Within this a float is what people meant."""
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "squares": "Σε²", "divergence": "D_α", "delta": "δ"}
 """How people read the names of the currencies."""
 
@@ -56,6 +58,7 @@ class Cost(Written):
 
 
 CURRENCIES = tuple(entry.name for entry in fields(Cost))
+"""The names of all amounts that a cost may have."""
 
 
 def kept(value: Exact, argument: str) -> Fraction:

@@ -21,6 +21,7 @@ from optcomp.interactive.filters.sums import SumFilter
 from optcomp.interactive.filters.zcdp import ZCDPFilter
 
 _SHOWN = 60
+"""Characters of a document that an error shows."""
 _MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {
     maker.kind: (maker, names)
     for maker, names in (
@@ -31,6 +32,7 @@ _MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {
         (BestFilter, ("epsilon", "delta", "delta_parts", "cap")),
     )
 }
+"""By kind, the class of a filter and the parameters that it is made of."""
 
 
 def restore(document: object) -> Filter:

@@ -20,13 +20,11 @@ from optcomp.guarantees.known_loss import KnownLoss
 from optcomp.guarantees.noise import DiscreteGaussian, Gaussian
 from optcomp.guarantees.notions import TCDP, ZCDP, ApproxZCDP, GaussianDP, RenyiBounded, RenyiDP
 from optcomp.interactive.filters.cost import short_up
-from optcomp.numerics.balls import float_up, precision
+from optcomp.numerics.balls import FLOAT_BITS, float_up, precision
 from optcomp.theorems.fz21 import response_divergence
 
 Request = Item
 """What `compose` takes as one mechanism."""
-
-_BITS = 96
 
 
 def pair(request: object) -> tuple[Fraction, Fraction] | None:
@@ -80,7 +78,7 @@ def _finite(curve: RenyiDP, order: float) -> list[Fraction]:
     if curve.curve is not None:  # somebody's function: it runs before anything is locked
         told = curve.curve(order)
         curve = RenyiDP(lambda _: told)
-    with precision(_BITS):
+    with precision(FLOAT_BITS):
         value = max(float_up(curve.renyi(order)), 0.0)
     return [Fraction(value)] if math.isfinite(value) else []
 

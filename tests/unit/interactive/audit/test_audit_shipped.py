@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import optcomp.interactive as interactive
 import optcomp.statistics as statistics
-from optcomp.interactive import Filter, SparseVector, noise
+from optcomp.interactive import Filter, SparseVector
 from optcomp.interactive.answers import measured, noised
 from optcomp.interactive.audit import Audit, audit, known_mechanisms, mechanism
-from optcomp.interactive.audit.answered import ASKED, Attacker
+from optcomp.interactive.audit.answered import Attacker, question_of
 from optcomp.interactive.audit.conversed import GROWS, NORTH, SHRINKS, SOUTH, STAYS, answers, share_of_north
 from optcomp.interactive.audit.run import epsilon_down
 from optcomp.interactive.audit.tables import NEIGHBOURHOODS, neighbouring
 from optcomp.statistics import Count, Histogram, Statistic, Table
-from optcomp.statistics.statistic import Mechanism
+from optcomp.statistics.noise import drawing, known_noises
+from optcomp.statistics.register import audit_cases, known_statistics
 
+ASKED = audit_cases()
+"""By name."""
 UNLIKELY = Fraction(1, 10**9)
 """The chance that a true claim is called false: not in the lifetime of this test."""
 NOTHING = -1.0
@@ -98,22 +101,22 @@ def sure_lower(found: Audit) -> float:
 def test_too_little_noise_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same mechanisms with noise of a fifth or a tenth of its scale: the audits can fail."""
     trials, factor = LESS.get(name, (400, 5))
-    checked = noise._sampled
-    monkeypatch.setattr(noise, "_sampled", lambda scale: checked(scale / factor))
+    checked = drawing._sampled
+    monkeypatch.setattr(drawing, "_sampled", lambda scale: checked(scale / factor))
     assert any(audit(name, trials).violated for _ in range(TRIES))
 
 
 def test_half_the_noise_is_caught_in_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    checked = noise._sampled
-    monkeypatch.setattr(noise, "_sampled", lambda scale: checked(scale / 2))
+    checked = drawing._sampled
+    monkeypatch.setattr(drawing, "_sampled", lambda scale: checked(scale / 2))
     assert any(audit("sum-integers", 2_000).violated for _ in range(TRIES))
 
 
 def test_every_statistic_is_audited() -> None:
     exported = [getattr(statistics, name) for name in statistics.__all__]
     known = {one for one in exported if inspect.isclass(one) and issubclass(one, Statistic) and one is not Statistic}
-    assert {type(asked.statistic) for asked in ASKED.values()} == known
-    assert {asked.question.mechanism for asked in ASKED.values()} == set(get_args(Mechanism))
+    assert {type(asked.statistic) for asked in ASKED.values()} == known == set(known_statistics())
+    assert {question_of(asked).noise for asked in ASKED.values()} == set(known_noises())
     assert {asked.how for asked in ASKED.values()} == set(NEIGHBOURHOODS)
 
 
@@ -149,18 +152,18 @@ def watch(monkeypatch: pytest.MonkeyPatch, one: type, method: str, seen: set[typ
 def test_tables_differ_by_all_that_is_declared(name: str) -> None:
     """One person changes the exact results by exactly the sensitivities: no neighbours could be further apart."""
     asked = ASKED[name]
-    attacker = Attacker.of(asked.question, neighbouring(asked.how))
+    attacker = Attacker.of(question_of(asked), neighbouring(asked.how))
     for part, first, second in zip(asked.statistic.parts(neighbouring(asked.how)[0]), *attacker.results, strict=True):
         changes = [abs(x - y) for x, y in zip(first, second, strict=True)]
-        assert (max(changes) if asked.question.mechanism == "exponential" else sum(changes)) == part.l1
-        if asked.question.mechanism == "gaussian":
+        assert (max(changes) if question_of(asked).mechanism == "exponential" else sum(changes)) == part.l1
+        if question_of(asked).mechanism == "gaussian":
             assert sum(change**2 for change in changes) == part.l2_squared
 
 
 @pytest.mark.parametrize("name", ASKED)
 def test_values_follow_from_noisy_amounts(name: str) -> None:
     """An answer tells nothing beyond its noisy amounts: with the other table they come to the same value."""
-    question, tables = ASKED[name].question, neighbouring(ASKED[name].how)
+    question, tables = question_of(ASKED[name]), neighbouring(ASKED[name].how)
     for table, other in (tables, tables[::-1]):
         answer = noised(question, table, measured(question.statistic, table))
         assert answer.value == question.statistic.value(other, answer.amounts)

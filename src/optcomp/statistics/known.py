@@ -15,12 +15,6 @@ from optcomp.statistics.domains import Numbers
 
 FACTS = ("present", "centre", "spread")
 """What a plan may say about the values of a column of numbers."""
-FACTS_OF = {
-    "mean": ("present", "centre"),
-    "variance": FACTS,
-    **dict.fromkeys(("cdf", "quantiles", "median"), ("present",)),
-}
-"""What it may say about the values of a statistic."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +37,7 @@ class Known(Written):
 
 
 UNKNOWN = Known()
+"""Nobody says anything."""
 
 
 def known_from(facts: Mapping[str, object], domain: Numbers, place: str) -> Known:

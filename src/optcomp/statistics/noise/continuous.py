@@ -20,10 +20,9 @@ from functools import lru_cache
 from flint import arb
 
 from optcomp.guarantees import ApproxDP, Gaussian
-from optcomp.numerics.balls import ball, float_down, float_up, fraction, precision
+from optcomp.numerics.balls import SUM_BITS, ball, float_down, float_up, fraction, precision
 from optcomp.numerics.exact import Exact
 
-_BITS = 128
 _OF_DELTA = 1e-7
 """The leak may be this share of δ."""
 _LEAST_LEAK = 1e-290
@@ -45,7 +44,7 @@ def smoothing(delta: Exact, cells: int) -> Fraction:
 
 def as_continuous(sigma: float, l2_squared: int, cells: int, tau_squared: Fraction) -> tuple[Gaussian, ApproxDP]:
     """What discrete Gaussian noise of σ on so many whole numbers costs at most; σ² must exceed τ²."""
-    with precision(_BITS):
+    with precision(SUM_BITS):
         less = float_down(ball(Fraction(sigma) ** 2 - tau_squared).sqrt())
         root = math.isqrt(l2_squared)
         change = root if root * root == l2_squared else float_up(ball(l2_squared).sqrt())
@@ -55,7 +54,7 @@ def as_continuous(sigma: float, l2_squared: int, cells: int, tau_squared: Fracti
 @lru_cache(maxsize=1024)
 def leak(cells: int, tau_squared: Fraction) -> ApproxDP:
     """What may be told by so many numbers that are not what rounded noise would be."""
-    with precision(_BITS):
+    with precision(SUM_BITS):
         first = (-2 * arb.pi() ** 2 * ball(tau_squared)).exp()
         eta = 2 * first / (1 - first**3)  # Σ first^{m²}, m² >= 1 + 3(m - 1)
         told = 2 * cells * eta

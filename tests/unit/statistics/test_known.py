@@ -10,7 +10,7 @@ import pytest
 from optcomp.errors import InvalidInput
 from optcomp.planner import make_plan, read
 from optcomp.planner.edits import Edits, edited
-from optcomp.planner.known import Known
+from optcomp.statistics.known import Known
 from tests.plans import Plain, small
 
 

@@ -11,9 +11,10 @@ from flint import acb, arb
 
 from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian
 from optcomp.planner.budgets import PairBudget, Spending
-from optcomp.planner.continuous import as_continuous, log_of, smoothing
 from optcomp.planner.errors import ErrorModel
 from optcomp.statistics import Categories, Count, Declared, Histogram, Integers, Mean
+from optcomp.statistics.noise import GAUSSIAN
+from optcomp.statistics.noise.continuous import as_continuous, log_of, smoothing
 from tests.oracles.losses import discrete_gaussian_hockey, discrete_gaussian_whole, gaussian_hockey
 from tests.oracles.truth import real, working
 
@@ -160,7 +161,7 @@ def test_only_large_noise_counts_as_continuous(delta: str) -> None:
     """σ² beyond 8τ², with the τ² that belongs to δ; smaller noise counts by itself or by its ρ."""
     table = Declared({"region": Categories(["a", "b", "c"])}, neighbours="replace")
     for statistic in (Count(), Histogram("region")):
-        model, kinds = ErrorModel(statistic, table, "gaussian", 100, 0.95), set()
+        model, kinds = ErrorModel(statistic, table, GAUSSIAN, 100, 0.95), set()
         for i in range(-20, 40):
             spent = Spending(model, Fraction(1, 20) * Fraction(12, 10) ** -i)
             (sigma,), tau = spent.scales, smoothing(Fraction(delta), len(model.parts[0].cells))
@@ -176,6 +177,6 @@ def test_only_large_noise_counts_as_continuous(delta: str) -> None:
 
 def test_very_large_noise_counts_by_its_rho() -> None:
     table = Declared({"age": Integers(0, 99)})
-    spent = Spending(ErrorModel(Mean("age"), table, "gaussian", 100, 0.95), Fraction(1, 10**12))
+    spent = Spending(ErrorModel(Mean("age"), table, GAUSSIAN, 100, 0.95), Fraction(1, 10**12))
     assert [type(each) for each in spent.guarantees(Fraction(1, 10**6))] == [ZCDP, ZCDP]
     assert 0 <= PairBudget(1, Fraction(1, 10**6)).total([spent]) < 1e-5

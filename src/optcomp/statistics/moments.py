@@ -1,0 +1,140 @@
+"""What sums, means and variances share: sums of distances from an origin, and how far off ratios of sums are."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from optcomp.statistics.domains import Numbers
+from optcomp.statistics.joint_noise import UP, Noises
+from optcomp.statistics.part import Part
+from optcomp.statistics.stated import Setting, StatedError
+from optcomp.statistics.table import Table
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Ends = tuple[float, float]
+"""Two numbers between which something lies."""
+NARROWER = 3
+"""How often a bound on an error is put into itself: after that it hardly moves."""
+
+
+def steps(table: Table, column: str, origin: Fraction, unit: Fraction, where: str | None) -> ir.Table:
+    """The rows of a statistic, its column in whole units above the origin."""
+    domain = table.domain(column, Numbers)
+    return table.rows({"steps": (column, lambda cells: domain.steps(cells, origin, unit))}, where)
+
+
+def ratio(total: Fraction, count: Fraction) -> Fraction:
+    """A noisy count may be zero or less; there is at least one row then, or the ratio is of no use anyway."""
+    return total / max(count, Fraction(1))
+
+
+def most_from_middle(domain: Numbers, unit: Fraction) -> float:
+    """The most that a value on a grid, or an answer, differs from the middle."""
+    low, high = domain.reach(domain.middle, unit)
+    return float(max(-low * unit, high * unit, domain.high - domain.middle, domain.middle - domain.low)) * UP
+
+
+def mean_off(noises: Noises, far: float, most: float, unit: float, rows: float, share: float = 1.0) -> float:
+    """An e with e·rows no less than the reach of (far + e)·t + s: from the largest factor downwards."""
+    off = noises.together((most, unit), share) / rows
+    for _ in range(NARROWER):
+        off = noises.together((min(far + off, most), unit), share) / rows
+    return off
+
+
+class RatioError(StatedError):
+    """The error of a mean or a variance: for all means and variances that the plan says are possible."""
+
+    def __init__(self, setting: Setting, parts: tuple[Part, ...], domain: Numbers, half: float) -> None:
+        super().__init__(setting, parts)
+        self.domain, self.half = domain, half
+        self.width = float(domain.high - domain.low)
+
+    @property
+    @abstractmethod
+    def most(self) -> float:
+        """Answers stay within the bounds."""
+
+    @property
+    @abstractmethod
+    def factors(self) -> list[float]:
+        """By how much the noise of each part counts at worst."""
+
+    @property
+    @abstractmethod
+    def unit_reaches(self) -> Ends:
+        """What the noises come to at a budget of 1 if continuous; and those of the mean whose square is added."""
+
+    @abstractmethod
+    def off(self, noises: Noises, rows: float) -> float:
+        """From the quantile of the noises together."""
+
+    @abstractmethod
+    def elsewhere(self, setting: Setting) -> StatedError:
+        """The same statistic in another setting."""
+
+    @cached_property
+    def means(self) -> Ends:
+        """How far the mean may be from the middle."""
+        if self.setting.known.centre is None:
+            return -self.half, self.half
+        low, high = (float(end - self.domain.middle) for end in self.setting.known.centre)
+        return low, high
+
+    @cached_property
+    def far(self) -> float:
+        """The larger of both."""
+        return max(map(abs, self.means))
+
+    @cached_property
+    def variances(self) -> Ends:
+        """Between which numbers the variance lies."""
+        spread = self.setting.known.spread
+        if spread is None:
+            return 0.0, self.half**2
+        return float(spread[0] ** 2), float(spread[1] ** 2)
+
+    @property
+    def likeness(self) -> tuple[Hashable, ...]:
+        """Bounds, and what the plan says."""
+        return self.half, self.width, self.means, self.variances
+
+    def error(self, scales: Sequence[float]) -> float:
+        """For the noise that is drawn, within the bounds."""
+        sure = self.setting.confidence + self.noise.below_one(scales[0], self.setting.rows or 0)
+        if not sure < 1:
+            return min(math.inf, self.most)
+        return min(self.off(self.noises(scales, sure), float(self.setting.rows or 1)), self.most)
+
+    def smooth(self, times: float) -> float:
+        """About the same."""
+        rows, (reach, square) = self.setting.rows or 1, self.unit_reaches
+        return (reach * times + 0.5 * self.factors[0]) / rows + (square * times / rows) ** 2
+
+    @property
+    def stated_for(self) -> str:
+        """For which means the error holds: it is stated for the worst of them."""
+        centre = self.setting.known.centre
+        return ", wherever their mean lies" if centre is None else f", for a mean {anywhere(centre)}"
+
+    def otherwise(self, scales: Sequence[float]) -> tuple[str, float] | None:
+        """In the middle, if nobody says where the mean is."""
+        if self.setting.known.centre is not None:
+            return None
+        middle = Fraction(self.domain.middle)
+        there = replace(self.setting, known=replace(self.setting.known, centre=(middle, middle)))
+        return "if the mean is in the middle of the bounds: tell `centre`", self.elsewhere(there).error(scales)
+
+
+def anywhere(ends: tuple[Fraction, Fraction]) -> str:
+    """Between two numbers, for people."""
+    low, high = (f"{float(end):,.12g}" for end in ends)
+    return f"of {low}" if low == high else f"anywhere from {low} to {high}"

@@ -1,0 +1,78 @@
+"""The sum of a column, each value clamped to its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from optcomp.statistics import fragments
+from optcomp.statistics.audited import AuditCase
+from optcomp.statistics.domains import Numbers
+from optcomp.statistics.joint_noise import Noises
+from optcomp.statistics.moments import steps
+from optcomp.statistics.part import IntegerVector, Part, scalar
+from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, first_row
+from optcomp.statistics.table import Declared, Table
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Statistic):
+    """The sum of a column, each value clamped to its bounds."""
+
+    column: str
+    where: str | None = None
+    comparable = True
+    keywords = (
+        Keyword(
+            "sum",
+            lambda entries: Sum(entries.take("sum", str), entries.condition()),
+            {"sum": fragments.text(fragments.COLUMN)},
+        ),
+    )
+
+    def expression(self, table: Table) -> ir.Table:
+        """The sum of whole units."""
+        rows = steps(table, self.column, Fraction(0), table.domain(self.column, Numbers).unit, self.where)
+        return rows.aggregate(total=rows.steps.sum())
+
+    def parts(self, table: Declared) -> tuple[Part, ...]:
+        """One integer."""
+        domain = table.domain(self.column, Numbers)
+        change = table.contribution.sum_change(*domain.reach(Fraction(0), domain.unit))
+        return (scalar("sum", change, domain.unit),)
+
+    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
+        """The sum."""
+        return (first_row(rows),)
+
+    def value(self, table: Declared, amounts: Amounts) -> float:
+        """The noisy sum."""
+        return float(amounts[0][0])
+
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
+        """On either side."""
+        off = noises.cells(1) * table.domain(self.column, Numbers).unit
+        return float(amounts[0][0] - off), float(amounts[0][0] + off)
+
+    def size(self, table: Declared, rows: float) -> float:
+        """The largest value in every row."""
+        domain = table.domain(self.column, Numbers)
+        return rows * float(max(abs(domain.low), abs(domain.high)))
+
+    def grows(self, table: Declared) -> bool:
+        """If people are added, and no value is negative."""
+        return not table.contribution.replace and not table.domain(self.column, Numbers).low < 0
+
+    @classmethod
+    def audits(cls) -> dict[str, AuditCase]:
+        """Of whole numbers and of others, with either noise, and exchanged."""
+        return {
+            "sum-integers": AuditCase(Sum("age"), {"epsilon": 2}, trials=10_000),
+            "sum-reals": AuditCase(Sum("income"), {"epsilon": 2}, trials=8_000),
+            "sum-gaussian": AuditCase(Sum("income"), {"epsilon": 2, "delta": "0.01"}, trials=2_000, delta=0.01),
+            "sum-replaced": AuditCase(Sum("age"), {"epsilon": 2}, "replaced", trials=10_000),
+        }
