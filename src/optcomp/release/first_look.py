@@ -10,16 +10,16 @@ from __future__ import annotations
 import codecs
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import ibis
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
 from optcomp.planner import Document
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
 from optcomp.statistics import Categories, Domain, Integers, Lines, Numbers, casts, columns_of, condition, inspected
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish"
 BOUNDS = (
@@ -159,6 +159,8 @@ def _absent(column: Any) -> Any:
 
 
 def _numbers(relation: ir.Table, name: str, domain: Numbers) -> ColumnCounts:
+    import ibis
+
     column, whole = relation[name], isinstance(domain, Integers)
     number = casts.number(column)
     integral = number.type().is_integer()
@@ -193,6 +195,8 @@ def _numbers(relation: ir.Table, name: str, domain: Numbers) -> ColumnCounts:
 
 def _fractional(number: Any) -> Any:
     """Not whole; the engine rounds to integers of 64 bits, and larger floats are whole anyway."""
+    import ibis
+
     near = number.between(-(2.0**53), 2.0**53).ifelse(number, ibis.null("float64"))
     return (near.floor() != near).fill_null(False)
 
@@ -226,6 +230,8 @@ def _categories(relation: ir.Table, name: str, domain: Categories) -> ColumnCoun
 
 def _examples(relation: ir.Table, column: Any, which: Any) -> tuple[str, ...]:
     """The cells that occur most often among these."""
+    import ibis
+
     cells = relation.filter(which).select(cell=column.cast("string"))
     counted = cells.group_by("cell").aggregate(times=cells.count())
     first = counted.order_by([ibis.desc("times"), "cell"]).limit(_EXAMPLES)
