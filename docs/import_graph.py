@@ -56,7 +56,7 @@ def room_of(module: str) -> str:
 def crossings(source: Path = SOURCE) -> list[tuple[str, str, bool]]:
     """Each module with what it imports of another room, as it is written, and whether that is deep inside the room.
 
-    `from optcomp.theorems import opt` goes to the surface of the room; `from optcomp.theorems.opt import Effort` is deep.
+    `from optcomp.theorems import opt` goes to the surface of the room; `from optcomp.theorems.opt import …` is deep.
     What stands in no room is for everybody and is not counted: the package itself, and single modules such as errors.
     """
     trees = {_name(path, source): ast.parse(path.read_text(encoding="utf8")) for path in sorted(source.rglob("*.py"))}
