@@ -70,31 +70,29 @@ def certified_root(
 
 
 class _Search:
-    """What is proved so far, and the stretch of places that turned out undecided."""
+    """What is proved so far, and the places between the ends that turned out undecided."""
 
     def __init__(self, low: Place, high: Place, edges: bool) -> None:
         self.low, self.high, self._edges = low, high, edges
-        self._undecided: tuple[Place, Place] | None = None
+        self._undecided: list[Place] = []
 
     def learn(self, place: Place, side: Side) -> None:
-        """Move an end to a place that is proved; remember one that is not."""
+        """Move an end to a place that is proved; remember one that is not, as long as it lies between the ends."""
         if side is Side.RIGHT:
             self.low = place if place > self.low else self.low
         elif side is Side.LEFT:
             self.high = place if place < self.high else self.high
-        elif self._undecided is None:
-            self._undecided = place, place
         else:
-            first, last = self._undecided
-            self._undecided = (place if place < first else first), (place if place > last else last)
+            self._undecided.append(place)
         if self.low > self.high:
             raise ArithmeticError(f"contradictory sides: the root is right of {self.low} and left of {self.high}")
+        self._undecided = [known for known in self._undecided if self.low <= known <= self.high]
 
     def place(self, middle: Callable[[Place, Place], Place | None]) -> Place | None:
         """The next place to look at: between the ends, or at the edges of the undecided stretch."""
-        if self._undecided is None:
+        if not self._undecided:
             return middle(self.low, self.high)
-        first, last = self._undecided
+        first, last = min(self._undecided), max(self._undecided)
         stretch = self.high - self.low
         for before, after in ((self.low, first), (last, self.high)):
             if after > before and (self._edges or not (after - before) * _EDGE <= stretch):

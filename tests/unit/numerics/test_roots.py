@@ -24,7 +24,10 @@ from optcomp.numerics.ball_halves import BallHalves
 from optcomp.numerics.contour import bracket
 from optcomp.numerics.contour.anchor import CoinSource
 from optcomp.numerics.lines import Enumeration
-from optcomp.numerics.roots import Side
+from optcomp.numerics.roots import Side, certified_root
+from optcomp.theorems.opt import Effort, contour_epsilon
+from tests.campaign.questions import counts, question
+from tests.oracles.checks import encloses
 from tests.oracles.halves import Halves
 from tests.oracles.truth import Truth, rational_ends, working
 
@@ -357,3 +360,31 @@ def test_the_contour_knows_t_between_two_numbers() -> None:
 @pytest.mark.parametrize(("before", "after"), MARGINS)
 def test_every_margin_turned_round_is_noticed(before: str, after: str) -> None:
     assert not contour_holds(mutated("contour.bracket", before, after))
+
+
+@pytest.mark.parametrize("proposals", [(1.0, 3.0), (1.0, 2.0, 3.0), (6.0, 5.0), (1.0, 6.0, 3.0, 5.0)])
+def test_undecided_places_beyond_a_proved_end_do_not_keep_the_search_going(proposals: tuple[float, ...]) -> None:
+    """Less is known at some places than beyond them: the root is between 3 and 5, and nothing is proved near 1 or 6."""
+    looked: list[float] = []
+
+    def side(place: float) -> Side:
+        looked.append(place)
+        assert len(looked) < 200
+        if 0.5 < place < 2.9 or place > 5.1:
+            return Side.UNDECIDED
+        return Side.RIGHT if place <= 4 else Side.LEFT
+
+    low, high = certified_root(side, 0.0, 10.0, proposals, _middle)
+    assert 3.9 < low <= 4 <= high < 4.1
+
+
+def _middle(low: float, high: float) -> float | None:
+    return 0.5 * (low + high) if high - low > 0.01 else None
+
+
+def test_a_list_whose_first_places_are_undecided_is_answered() -> None:
+    """A cap on the work leaves places undecided before one that is proved."""
+    asked = question("middle", 500077)
+    bound = contour_epsilon(read_parts(counts(asked)), Fraction(asked.delta), Effort(asked.rtol, asked.work))[0]
+    assert asked.truth is not None
+    assert encloses(asked.truth, bound)
