@@ -20,7 +20,7 @@ from bench.report import Section
 from bench.rows import duration
 from optcomp.guarantees import ApproxDP
 from optcomp.planner import make_plan, read
-from optcomp.planner.allocate import allocate
+from optcomp.planner.allocation import allocate
 from optcomp.planner.budgets import Budget, PairBudget, RhoBudget
 from optcomp.planner.choosing import Choosing
 from optcomp.statistics.noise import GAUSSIAN, LAPLACE, Noise

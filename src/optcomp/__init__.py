@@ -152,4 +152,4 @@ if not TYPE_CHECKING:  # a type checker reads the imports above, and knows what 
 
     def __dir__() -> list[str]:
         """Public names and rooms, imported or not."""
-        return sorted({*globals(), *_ROOMS, *__all__})
+        return sorted({*globals(), *_ROOMS, *__all__} - {"TYPE_CHECKING", "import_module", "late"})

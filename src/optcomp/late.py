@@ -18,3 +18,8 @@ def late(package: str, module_of: Mapping[str, str]) -> Callable[[str], object]:
         return value
 
     return fetch
+
+
+def names_of(package: str, module_of: Mapping[str, str]) -> Callable[[], list[str]]:
+    """A `__dir__` for the same package: its names, fetched or not, and what is there already."""
+    return lambda: sorted({*vars(sys.modules[package]), *module_of} - {"TYPE_CHECKING", "late", "names_of"})

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from optcomp.planner.allocate import Item
+from optcomp.planner.allocation import Item
 
 Floats = npt.NDArray[np.float64]
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])

@@ -40,10 +40,15 @@ def _format(text: str | None) -> Format | None:
     return None if text is None else Format(text.lower())
 
 
-def gathered(items: list[str] | None, files: list[str] | None, format: str | None) -> MechanismCounts:
+def gathered(
+    items: list[str] | None,
+    files: list[str] | None,
+    format: str | None,
+    nothing: str = "nothing to compose: give items such as 0.1x50, or --from FILE",
+) -> MechanismCounts:
     """Every mechanism from the command line and from files."""
     if not items and not files:
-        raise Complaint("nothing to compose: give items such as 0.1x50, or --from FILE")
+        raise Complaint(nothing)
     if files and files.count("-") > 1:
         raise Complaint("--from: standard input can be read only once")
     chosen = _format(format)

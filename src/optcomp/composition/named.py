@@ -90,7 +90,10 @@ class ByPairs(Named):
         known = _as_pairs(instance)
         assert known is not None
         bound = self._bound(known, target, options)
-        return bound if isinstance(instance, Parts) else replace(bound, lower=0.0, notes=(mixtures.BY_PAIRS,))
+        if isinstance(instance, Parts):
+            return bound
+        notes = (note for note in bound.notes if not note.startswith(_LOWER_SIDE))
+        return replace(bound, lower=0.0, notes=(*notes, mixtures.BY_PAIRS))
 
     def _bound(self, parts: Parts, target: Target, options: Options) -> Bound:
         return _with_lower(target.pick(self.epsilon_at, self.delta_at)(parts, target.given), parts)

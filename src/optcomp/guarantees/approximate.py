@@ -74,7 +74,7 @@ class PureDP(Written):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ApproxDP(Written):
-    """Approximate differential privacy: pure ε-privacy except for a slip of probability about δ.
+    """Approximate differential privacy: no event becomes more than e^ε times as likely, give or take δ.
 
     P(E) <= e^ε Q(E) + δ for every event E.
     """

@@ -5,10 +5,10 @@ A name fetches its module when it is first used: reading a plan needs no engine.
 
 from typing import TYPE_CHECKING
 
-from optcomp.late import late
+from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
-    from optcomp.planner.allocate import Allocation, Item, allocate
+    from optcomp.planner.allocation import Allocation, Item, allocate
     from optcomp.planner.budgets import RTOL, Budget, Load, PairBudget, RhoBudget, Spending
     from optcomp.planner.choosing import Choosing, item_of
     from optcomp.planner.document import HARM, Document, Wish, read, read_file
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from optcomp.planner.errors import ErrorModel
     from optcomp.planner.plan import Line, Plan, budget_dict, inside_of, make_plan
     from optcomp.planner.plan_schema import schema
-    from optcomp.planner.source import MOST_BYTES, dumped, parsed
+    from optcomp.planner.source import MOST_BYTES, dumped, is_data, parsed
 
 _MODULE_OF = {
-    "Allocation": "allocate",
+    "Allocation": "allocation",
     "Budget": "budgets",
     "Choosing": "choosing",
     "Document": "document",
     "Edits": "edits",
     "ErrorModel": "errors",
     "HARM": "document",
-    "Item": "allocate",
+    "Item": "allocation",
     "Line": "plan",
     "Load": "budgets",
     "MOST_BYTES": "source",
@@ -36,11 +36,12 @@ _MODULE_OF = {
     "RhoBudget": "budgets",
     "Spending": "budgets",
     "Wish": "document",
-    "allocate": "allocate",
+    "allocate": "allocation",
     "budget_dict": "plan",
     "dumped": "source",
     "edited": "edits",
     "inside_of": "plan",
+    "is_data": "source",
     "item_of": "choosing",
     "make_plan": "plan",
     "parsed": "source",
@@ -73,6 +74,7 @@ __all__ = [
     "dumped",
     "edited",
     "inside_of",
+    "is_data",
     "item_of",
     "make_plan",
     "parsed",
@@ -82,4 +84,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker reads the imports above
-    __getattr__ = late(__name__, _MODULE_OF)
+    __getattr__, __dir__ = late(__name__, _MODULE_OF), names_of(__name__, _MODULE_OF)

@@ -15,7 +15,7 @@ from typing import Any
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.numerics import Exact
-from optcomp.planner.allocate import Allocation, Found, Item, search
+from optcomp.planner.allocation import Allocation, Found, Item, search
 from optcomp.planner.budgets import Budget, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document, Wish, at
 from optcomp.planner.errors import ErrorModel

@@ -22,6 +22,7 @@ from optcomp.errors import InvalidInput
 from optcomp.planner.document import HARM, read
 from optcomp.planner.plan import make_plan
 from optcomp.planner.source import parsed
+from optcomp.statistics import kind_of
 
 PARTS = ("plan", "data", "columns", "budget", "confidence", "reserve", "objective", "statistics")
 """Of a plan; anything else in a path is the name of a statistic."""
@@ -71,7 +72,7 @@ def edited(document: Mapping[str, Any], edits: Edits) -> Plain:
 def copied(document: Mapping[str, Any]) -> Plain:
     """The same, down to the last list, with nothing shared; names are text."""
     if not isinstance(document, Mapping):
-        raise InvalidInput("plan", document, "must be a mapping")
+        raise InvalidInput("plan", kind_of(document), "must be a mapping")
     found: Plain = _copy(document)
     for part in ("columns", "statistics"):
         inside = found.get(part)
@@ -236,7 +237,7 @@ def _meant(text: str, names: object) -> str:
 def _statistics(document: Plain) -> Plain:
     found = document.setdefault("statistics", {})
     if not isinstance(found, dict):
-        raise InvalidInput("statistics", found, "must be a mapping")
+        raise InvalidInput("statistics", kind_of(found), "must be a mapping")
     return found
 
 

@@ -31,8 +31,19 @@ _KINDS = {
 """What is not text: patterns, and the characters that such values begin with."""
 
 
+DATA = (".csv", ".tsv", ".parquet")
+"""Files that are named so hold data: they are no plans, and an error about one of their lines would show it."""
+
+
+def is_data(name: str) -> bool:
+    """Whether a file is named like one of data, packed or not."""
+    return name.lower().removesuffix(".gz").endswith(DATA)
+
+
 def load(path: Path) -> Any:
     """What a file says; JSON if it is named so, and else YAML."""
+    if is_data(path.name):
+        raise InvalidInput("plan", str(path), "must be a plan in YAML or JSON, and is named like a file of data")
     try:
         if path.stat().st_size > MOST_BYTES:
             raise InvalidInput("plan", str(path), f"must have at most {MOST_BYTES} bytes")

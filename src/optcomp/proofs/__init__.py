@@ -14,21 +14,7 @@ from optcomp.proofs.concurrent import (
     simulated_transcripts,
     symbol_distribution,
 )
-from optcomp.proofs.count_noise import (
-    CLOSE,
-    SIZES,
-    WAYS,
-    CountNoise,
-    Way,
-    compare_counts,
-)
-from optcomp.proofs.decomposition import (
-    Decomposition,
-    NotIndistinguishable,
-    decompose,
-    feasible_polygon,
-    largest_flows,
-)
+from optcomp.proofs.decomposition import Decomposition, NotIndistinguishable, decompose, feasible_polygon, largest_flows
 from optcomp.proofs.distributions import Finite, Kernel, mixture, product
 from optcomp.proofs.games import (
     BestResponse,
@@ -57,14 +43,7 @@ from optcomp.proofs.hardness import (
     sum_partition,
     vanishes,
 )
-from optcomp.proofs.indistinguishable import (
-    Comparison,
-    Event,
-    OneSided,
-    indistinguishable,
-    odds_down,
-    odds_up,
-)
+from optcomp.proofs.indistinguishability import Comparison, Event, OneSided, indistinguishable, odds_down, odds_up
 from optcomp.proofs.laplace_map import LaplaceMap
 from optcomp.proofs.renyi import (
     budget_monitor,
@@ -112,12 +91,10 @@ from optcomp.proofs.transcripts import (
 __all__ = [
     "Attack",
     "BestResponse",
-    "CLOSE",
     "Choice",
     "Comparison",
     "Composition",
     "ConcurrentBound",
-    "CountNoise",
     "Decomposition",
     "Event",
     "Finite",
@@ -131,16 +108,12 @@ __all__ = [
     "Pair",
     "ProductMap",
     "Roots",
-    "SIZES",
     "System",
-    "WAYS",
-    "Way",
     "above_threshold",
     "best_response",
     "budget_monitor",
     "by_bisection",
     "check_concurrent",
-    "compare_counts",
     "compose_systems",
     "count_by_composition",
     "count_gap_partitions",

@@ -14,7 +14,7 @@ from fractions import Fraction
 from optcomp.composition import compose
 from optcomp.proofs.concurrent import leaky_responses_delta
 from optcomp.proofs.distributions import Finite, Real
-from optcomp.proofs.indistinguishable import indistinguishable
+from optcomp.proofs.indistinguishability import indistinguishable
 from optcomp.proofs.simulation import leaky, simulate
 from optcomp.proofs.systems import Distribution, History, Pair, Query, System, tabulate
 from optcomp.proofs.transcripts import worst_delta

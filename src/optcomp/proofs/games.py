@@ -18,7 +18,7 @@ from typing import Any
 
 from optcomp.errors import HypothesisNotMet, InvalidInput, NotAffordable
 from optcomp.proofs.distributions import Finite, Kernel, Real, gathered, positive_part, product, total
-from optcomp.proofs.indistinguishable import Comparison, delta_of, indistinguishable, odds_of
+from optcomp.proofs.indistinguishability import Comparison, delta_of, indistinguishable, odds_of
 from optcomp.proofs.simulation import leaky, simulate
 
 Allowance = tuple[Real, Real]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from optcomp.proofs.distributions import A, Finite, Kernel, Real, positive_part, total
-from optcomp.proofs.indistinguishable import delta_of, indistinguishable, odds_of
+from optcomp.proofs.indistinguishability import delta_of, indistinguishable, odds_of
 
 
 def leaky(odds: Real, delta: Real = Fraction(0)) -> tuple[Finite[int], Finite[int]]:

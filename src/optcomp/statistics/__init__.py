@@ -14,7 +14,7 @@ from optcomp.statistics.domains import (
     Numbers,
     Reals,
 )
-from optcomp.statistics.entries import TOP, Entries, as_written
+from optcomp.statistics.entries import TOP, Entries, as_written, kind_of
 from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
@@ -83,6 +83,7 @@ __all__ = [
     "condition",
     "fragments",
     "inspected",
+    "kind_of",
     "known_from",
     "known_keywords",
     "noise_reach",

@@ -187,6 +187,8 @@ class Categories(Domain):
     other: str
 
     def __init__(self, values: Iterable[str | int | bool], other: str = OTHER) -> None:
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidInput("values", values, "must be a list of categories")
         found = tuple(values)
         if not found:
             raise InvalidInput("values", found, "must name at least one category")

@@ -29,7 +29,8 @@ class Entries:
 
     def __init__(self, value: object, place: str) -> None:
         if not isinstance(value, Mapping):
-            raise InvalidInput(place, value, "must be a mapping")
+            shown = kind_of(value) if place == TOP else value  # a whole document may be a file of data
+            raise InvalidInput(place, shown, "must be a mapping")
         self._left, self._place, self._known = dict(value), place, list[str]()
 
     def path(self, name: str) -> str:
@@ -95,3 +96,8 @@ class Entries:
 def as_written(value: Any) -> Any:
     """A float as text, which is taken exactly as people write it."""
     return repr(value) if isinstance(value, float) else value
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for errors that must not show it."""
+    return {str: "text", list: "a list", type(None): "nothing"}.get(type(value), type(value).__name__)

@@ -8,7 +8,7 @@ that ranges over an interval of length 2Δ/s.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -97,6 +97,8 @@ class Quantiles(Statistic):
         candidates: int | None = None,
         where: str | None = None,
     ) -> None:
+        if isinstance(probabilities, str) or not isinstance(probabilities, Iterable):
+            raise InvalidInput("probabilities", probabilities, "must be a list of numbers")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "probabilities", tuple(_probability(p) for p in probabilities))
         if not self.probabilities:

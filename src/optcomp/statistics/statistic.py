@@ -7,7 +7,7 @@ a share of the statistic's budget goes to each part.  Everything after the noise
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -135,7 +135,7 @@ def first_row(rows: list[tuple[Any, ...]]) -> IntegerVector:
 
 def checked_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """At least one name, none twice."""
-    names = tuple(columns)
+    names = () if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
     if not names or any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise InvalidInput("columns", columns, "must be different names of columns, at least one")
     return names

@@ -5,7 +5,7 @@ A name fetches its module when it is first used.
 
 from typing import TYPE_CHECKING
 
-from optcomp.late import late
+from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
     from optcomp.theorems.bound import Bound
@@ -48,4 +48,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker reads the imports above
-    __getattr__ = late(__name__, _MODULE_OF)
+    __getattr__, __dir__ = late(__name__, _MODULE_OF), names_of(__name__, _MODULE_OF)

@@ -16,10 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 from optcomp.cli.figures import command as figures
-from optcomp.cli.figures import counts
 from optcomp.cli.figures.counts import remarks
 from optcomp.cli.figures.drawings import PICTURES
 from optcomp.cli.main import app
+from optcomp.proofs import count_noise as count_noise_module
 from optcomp.proofs import figures as data
 from optcomp.proofs.count_noise import WAYS, CountNoise, Way, compare_counts, count_noise
 
@@ -35,7 +35,7 @@ def invoked(*arguments: str) -> Any:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts, "SIZES", SMALL)
+    monkeypatch.setattr(count_noise_module, "SIZES", SMALL)
 
 
 @pytest.mark.usefixtures("few")

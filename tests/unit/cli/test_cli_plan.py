@@ -427,7 +427,9 @@ COMMANDS = {
     "taken": "taken: Is a directory",
     "relase plan.yaml": "No such command or file 'relase'. Did you mean 'release'?",
     "schem": "No such command or file 'schem'. Did you mean 'schema'?",
-    "people.parquet": "people.parquet: is not text in UTF-8",
+    "people.parquet": (
+        "people.parquet: must be a plan in YAML or JSON, and is named like a file of data; data go to --data"
+    ),
     "plan.yaml --set mean_agee.error=1": (
         "--set: names no statistic of the plan (did you mean mean_age?), got 'mean_agee.error'"
     ),
@@ -481,8 +483,8 @@ def test_bad_input_is_one_line_and_two(arguments: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "bad.yaml: plan: must be a mapping, got None"),
-        ("- a", "bad.yaml: plan: must be a mapping, got ['a']"),
+        ("", "bad.yaml: plan: must be a mapping, got 'nothing'"),
+        ("- a", "bad.yaml: plan: must be a mapping, got 'a list'"),
         ("a: 1\na: 2", "bad.yaml, line 2: is given twice, got 'a: 2'"),
         ("a: [", "bad.yaml, line 1: expected the node content, but found '<stream end>', got 'a: ['"),
         ("plan: 1\n  data: {}", "bad.yaml, line 2: mapping values are not allowed here, got 'data: {}'"),

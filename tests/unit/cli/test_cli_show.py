@@ -130,7 +130,7 @@ def test_notions_have_a_renyi_curve_instead() -> None:
 def test_nothing_to_show() -> None:
     result = CliRunner().invoke(app, ["show"])
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "optcomp: nothing to compose: give items such as 0.1x50, or --from FILE\n"
+    assert result.stderr == "optcomp: nothing to show: give items such as 0.1x50 or 'gaussian(sigma=4)'\n"
 
 
 @pytest.mark.parametrize(

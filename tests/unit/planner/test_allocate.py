@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import PureDP
-from optcomp.planner.allocate import Allocation, Item, allocate, short_down
+from optcomp.planner.allocation import Allocation, Item, allocate, short_down
 from optcomp.planner.budgets import PairBudget, RhoBudget, Spending
 from optcomp.planner.errors import ErrorModel
 from optcomp.planner.objective import Objective

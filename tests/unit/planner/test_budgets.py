@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from optcomp.composition import compose
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import ZCDP, ApproxDP, DiscreteGaussian, Gaussian, PureDP
-from optcomp.planner.allocate import Item
+from optcomp.planner.allocation import Item
 from optcomp.planner.budgets import Load, PairBudget, RhoBudget, Spending
 from optcomp.planner.errors import ErrorModel
 from optcomp.statistics import (

@@ -13,14 +13,7 @@ from optcomp.cli.figures.files import Picture
 from optcomp.cli.writing.digits import excess, shown_up
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import print_table, say
-from optcomp.proofs import (
-    CLOSE,
-    SIZES,
-    WAYS,
-    CountNoise,
-    Way,
-    compare_counts,
-)
+from optcomp.proofs import count_noise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +21,7 @@ if TYPE_CHECKING:
 _DIGITS = 5
 """Significant digits of a standard deviation."""
 
-_STYLES: dict[Way, tuple[str, object, str]] = {
+_STYLES: dict[count_noise.Way, tuple[str, object, str]] = {
     "laplace-l1": (PURPLE, ":", "s"),
     "gaussian-l2": (BLUE, "-", "o"),
     "laplace-strong": (VERMILION, "-.", "^"),
@@ -38,23 +31,23 @@ _STYLES: dict[Way, tuple[str, object, str]] = {
 """Each has a line and a marker of its own for printing in grey."""
 
 
-def counts_picture(budget: tuple[str, str]) -> Picture[CountNoise]:
+def counts_picture(budget: tuple[str, str]) -> Picture[count_noise.CountNoise]:
     """The figure of the counts: standard deviations, a column for each way."""
     return Picture(
         "counts",
-        lambda: compare_counts(SIZES, epsilon=budget[0], delta=budget[1]),
-        len(SIZES),
+        lambda: count_noise.compare_counts(count_noise.SIZES, epsilon=budget[0], delta=budget[1]),
+        len(count_noise.SIZES),
         lambda figure, rows: _draw(figure, rows, budget),
-        cells=lambda row: {"counts": row.queries} | {way: row.deviation(way) for way in WAYS},
+        cells=lambda row: {"counts": row.queries} | {way: row.deviation(way) for way in count_noise.WAYS},
     )
 
 
-def _draw(figure: Figure, rows: Sequence[CountNoise], budget: tuple[str, str]) -> None:
+def _draw(figure: Figure, rows: Sequence[count_noise.CountNoise], budget: tuple[str, str]) -> None:
     axes = figure.add_subplot()
     sizes = [row.queries for row in rows]
     for way, (colour, line, marker) in _STYLES.items():
         values = [row.deviation(way) for row in rows]
-        axes.plot(sizes, values, color=colour, linestyle=line, marker=marker, markersize=4, label=WAYS[way])
+        axes.plot(sizes, values, color=colour, linestyle=line, marker=marker, markersize=4, label=count_noise.WAYS[way])
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("number of counts d")
@@ -64,34 +57,34 @@ def _draw(figure: Figure, rows: Sequence[CountNoise], budget: tuple[str, str]) -
     axes.legend(fontsize="small")
 
 
-def counts_view(rows: Sequence[CountNoise], budget: tuple[str, str]) -> dict[str, object]:
+def counts_view(rows: Sequence[count_noise.CountNoise], budget: tuple[str, str]) -> dict[str, object]:
     """The numbers for JSON."""
     counts = [
-        {"counts": row.queries, "deviations": {way: row.deviation(way) for way in WAYS}, "least": row.least}
+        {"counts": row.queries, "deviations": {way: row.deviation(way) for way in count_noise.WAYS}, "least": row.least}
         for row in rows
     ]
     return {"epsilon": budget[0], "delta": budget[1], "counts": counts}
 
 
-def show_counts(rows: Sequence[CountNoise], budget: tuple[str, str]) -> None:
+def show_counts(rows: Sequence[count_noise.CountNoise], budget: tuple[str, str]) -> None:
     """The table, and what it says in words."""
     title = f"Standard deviation of the noise on each of d counts, total ε = {budget[0]}, δ = {budget[1]}"
     table = Table(box=box.ROUNDED, title=writable(title), title_justify="left")
-    for heading in ("d", *WAYS.values()):
+    for heading in ("d", *count_noise.WAYS.values()):
         table.add_column(writable(heading), justify="right", no_wrap=True)
     table.add_column("least", no_wrap=True)
     for row in rows:
-        numbers = (shown_up(row.deviation(way), _DIGITS) for way in WAYS)
-        table.add_row(f"{row.queries:,}", *numbers, writable(WAYS[row.least]))
+        numbers = (shown_up(row.deviation(way), _DIGITS) for way in count_noise.WAYS)
+        table.add_row(f"{row.queries:,}", *numbers, writable(count_noise.WAYS[row.least]))
     print_table(table)
     for line in remarks(rows):
         say(line)
 
 
-def remarks(rows: Sequence[CountNoise]) -> Iterator[str]:
+def remarks(rows: Sequence[count_noise.CountNoise]) -> Iterator[str]:
     """Where each way wins, where it beats the simplest one, and by how much it loses at the end."""
     last = rows[-1]
-    for way, name in WAYS.items():
+    for way, name in count_noise.WAYS.items():
         words = [_wins(rows, way), _beats(rows, way)]
         if way != last.least:
             words.append(f"{excess(last.deviation(way), last.deviation(last.least))} at d = {last.queries:,}")
@@ -99,12 +92,12 @@ def remarks(rows: Sequence[CountNoise]) -> Iterator[str]:
     yield "Ways within 0.1% of each other count as equal, and the simplest of them is named."
 
 
-def _wins(rows: Sequence[CountNoise], way: Way) -> str:
+def _wins(rows: Sequence[count_noise.CountNoise], way: count_noise.Way) -> str:
     sizes = [f"{row.queries:,}" for row in rows if row.least == way]
     return f"least noise at d = {', '.join(sizes)}" if sizes else "never the least noise"
 
 
-def _beats(rows: Sequence[CountNoise], way: Way) -> str:
+def _beats(rows: Sequence[count_noise.CountNoise], way: count_noise.Way) -> str:
     """From which number of counts on it needs clearly less noise than the simplest way."""
-    better = [row.queries for row in rows if row.deviation(way) < (1 - CLOSE) * row.deviation("laplace-l1")]
-    return f"below {WAYS['laplace-l1']} from d = {better[0]:,} on" if better else ""
+    better = [row.queries for row in rows if row.deviation(way) < (1 - count_noise.CLOSE) * row.deviation("laplace-l1")]
+    return f"below {count_noise.WAYS['laplace-l1']} from d = {better[0]:,} on" if better else ""

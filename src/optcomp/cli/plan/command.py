@@ -357,8 +357,10 @@ def about(name: str, *others: type[oc.OptcompError]) -> Iterator[None]:
 
 
 def _source(file: str, name: str) -> Any:
-    from optcomp.planner import MOST_BYTES, parsed
+    from optcomp.planner import MOST_BYTES, is_data, parsed
 
+    if is_data(file):
+        raise Complaint(f"{name}: must be a plan in YAML or JSON, and is named like a file of data; data go to --data")
     if file != "-" and Path(file).is_file() and Path(file).stat().st_size > MOST_BYTES:
         raise Complaint(f"{name}: must have at most {MOST_BYTES} bytes")
     return parsed(text_of(file, name), name, as_json=file.lower().endswith(".json"))

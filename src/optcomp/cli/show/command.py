@@ -38,7 +38,7 @@ def show(items: _Items = None, plot: _Plot = None, as_json: options.Json = False
     from optcomp.cli.show.mechanism_facts import MechanismFacts
     from optcomp.cli.show.tables import show_all, view_of
 
-    counts = gathered(items, None, None)
+    counts = gathered(items, None, None, "nothing to show: give items such as 0.1x50 or 'gaussian(sigma=4)'")
     if plot is not None:
         check_target(plot)
     facts = [MechanismFacts(item, count) for item, count in counts.items()]

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
+from optcomp.errors import Written
 from optcomp.guarantees import ZCDP, ApproxDP, Exponential, PureDP
 from optcomp.numerics import Exact
 from optcomp.theorems import fz21
@@ -18,8 +19,8 @@ AnswerCost = PureDP | ApproxDP | ZCDP | Exponential
 """A guarantee that an answer spends."""
 
 
-@dataclass(frozen=True)
-class Allowance:
+@dataclass(frozen=True, repr=False)
+class Allowance(Written):
     """What may be spent on a statistic: ε, or ρ, or (ε, δ)."""
 
     epsilon: Exact | None = None
