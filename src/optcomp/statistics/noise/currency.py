@@ -13,7 +13,6 @@ from fractions import Fraction
 from optcomp.errors import Written
 from optcomp.guarantees import ZCDP, ApproxDP, Exponential, PureDP
 from optcomp.numerics import Exact
-from optcomp.theorems import fz21
 
 AnswerCost = PureDP | ApproxDP | ZCDP | Exponential
 """A guarantee that an answer spends."""
@@ -42,6 +41,8 @@ class Allowance(Written):
         """ρ for all parts together; with ε and δ the largest one that they allow (CKS20)."""
         if self.rho is not None:
             return Fraction(self.rho)
+        from optcomp.theorems import fz21  # a plan is read without a theorem
+
         return fz21.largest_rho(self.whole_epsilon, Fraction(self.delta or 0))
 
 
