@@ -18,6 +18,8 @@ Mechanism = tuple[Rational, Rational, int]
 """ε, δ and how many copies."""
 
 LEVELS = (192, 512, 1024, 2048, 4096, 8192)
+EQUAL = arb(2) ** -6000
+"""No float lies so close to a number that it is compared with, unless it is the number."""
 _EXACT_BITS = 40_000
 
 
@@ -46,7 +48,10 @@ def rational_ends(ball: arb) -> tuple[Fraction, Fraction]:
 
 
 def decided(difference: Callable[[int], arb]) -> int:
-    """The sign of a number, from balls of growing precision; zero only if a ball says exactly that."""
+    """The sign of a number, from balls of growing precision; zero if a ball says exactly that, or is as small as `EQUAL`.
+
+    A float may be the truth itself, such as 1/2, where balls come ever closer to zero and never say so.
+    """
     for bits in LEVELS:
         with working(bits):
             ball = difference(bits)
@@ -56,6 +61,8 @@ def decided(difference: Callable[[int], arb]) -> int:
             return -1
         if ball.is_zero():
             return 0
+    if abs(ball) < EQUAL:
+        return 0
     raise AssertionError(f"undecided at {LEVELS[-1]} bits: {ball}")
 
 
