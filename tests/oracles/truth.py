@@ -48,7 +48,7 @@ def rational_ends(ball: arb) -> tuple[Fraction, Fraction]:
 
 
 def decided(difference: Callable[[int], arb]) -> int:
-    """The sign of a number, from balls of growing precision; zero if a ball says exactly that, or is as small as `EQUAL`.
+    """The sign of a number, from balls of growing precision; zero if a ball says just that, or is as small as `EQUAL`.
 
     A float may be the truth itself, such as 1/2, where balls come ever closer to zero and never say so.
     """
