@@ -10,6 +10,7 @@
     ├── BudgetExceeded                a filter refused a request; .requested, .remaining, .reason
     ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
+    ├── UnreadableData                data could not be read, before any budget exists; .place, .reason, .count
     ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
     ├── MissingExtra (ImportError)    a library that comes with an extra is not installed; .name, .extra
     ├── interactive.store.NotReleased  a file stands in the way of a release; .path, .reason
@@ -108,6 +109,17 @@ class MechanismFailed(OptcompError):
     def __init__(self, what: str, kind: str) -> None:
         self.what, self.kind = what, kind
         super().__init__(f"{what}: no answer, because of a {kind}; what it cost stays spent")
+
+
+class UnreadableData(OptcompError):
+    """Data could not be read, before any budget exists; says where and why, and shows no value.
+
+    `count` tells how many places are like that.
+    """
+
+    def __init__(self, place: str, reason: str, count: int = 1, advice: str = "") -> None:
+        self.place, self.reason, self.count = place, reason, count
+        super().__init__(f"{place}: {reason}{advice and '; '}{advice}")
 
 
 class CannotBeShared(OptcompError):

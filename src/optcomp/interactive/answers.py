@@ -27,8 +27,8 @@ class Answer:
     theorem: str
     """What proves the guarantee of this answer by itself."""
     amounts: tuple[tuple[Fraction, ...], ...] = field(repr=False)
-    table: Declared = field(repr=False, compare=False)
-    """What was declared about the table; not the table."""
+    declared: Declared = field(repr=False, compare=False)
+    """What was declared about the table; no answer holds the table."""
 
     def interval(self, confidence: Number = 0.95) -> Any:
         """Where the statistic of the data (bounded and clamped) lies, with this confidence over the noise.
@@ -38,7 +38,7 @@ class Answer:
         sure, statistic = checked_confidence(confidence), self.question.statistic
         if self.question.noise.chooses:
             raise InvalidInput("statistic", statistic, "has no interval that follows from its noise alone")
-        return statistic.interval(self.table, self.amounts, Noises(added(self.question.noise), self.scales, sure))
+        return statistic.interval(self.declared, self.amounts, Noises(added(self.question.noise), self.scales, sure))
 
     def __str__(self) -> str:
         return f"{self.question}: {self.value}"

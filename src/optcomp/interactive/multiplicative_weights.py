@@ -111,14 +111,14 @@ class PrivateMultiplicativeWeights(Written):
         """The parts; with a δ one guarantee for all of them."""
         if table is not None:  # refuses what the table does not declare before anything is paid
             self.cells.check(table)
-            self.checker(_changed(table))
+            self.checker(_changed(self.cells, table))
         if not self.delta:
             return self.parts
         return (ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta),)
 
     def accuracy(self, questions: int, table: Table, confidence: Number = 0.95) -> float:
         """With this confidence no checked answer is off by this many rows, for weights that are multiples of 2^-12."""
-        return self.checker(_changed(table)).accuracy(questions, confidence) / STEPS
+        return self.checker(_changed(self.cells, table)).accuracy(questions, confidence) / STEPS
 
     def start(self, table: Table) -> MultiplicativeWeightsRun:
         """Read the table of counts once; the caller has paid."""
@@ -129,10 +129,10 @@ class PrivateMultiplicativeWeights(Written):
         return f"multiplicative weights over {columns} at ε = {float(self.epsilon):g}, {self.corrections} corrections"
 
 
-def _changed(table: Table) -> int:
+def _changed(cells: Contingency, table: Table) -> int:
     """By how many rows one person can change a linear question with weights in [0, 1]."""
-    bounds = table.contribution
-    return bounds.cells_l1 // 2 if bounds.replace else bounds.cells_l1
+    (counts,) = cells.parts(table)
+    return counts.l1 // 2 if table.contribution.replace else counts.l1
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class MultiplicativeWeightsRun(Running[PrivateMultiplicativeWeights]):
         found = self.spec.cells.cells(self.table)
         self.labels = found if len(self.spec.cells.columns) > 1 else tuple((label,) for label in found)
         self._counts = np.array(counts, dtype=np.int64)
-        changed = _changed(self.table)
+        changed = _changed(self.spec.cells, self.table)
         scale = laplace_scale(changed, Fraction(self.spec.epsilon) * _COUNT_SHARE)
         self.rows = max(with_laplace([sum(counts)], scale)[0], 1)
         self._check = self.spec.checker(changed).start(self.table)

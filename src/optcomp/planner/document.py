@@ -334,4 +334,4 @@ def _check_where(where: str, table: Declared) -> None:
             raise InvalidInput(
                 "where", column, f"is not a declared column ({known}); text needs quotes, as in x == 'yes'"
             )
-    check_condition(where, {column: table.columns[column].holds for column in asked})
+    check_condition(where, {column: table.columns[column] for column in asked})

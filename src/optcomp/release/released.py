@@ -51,7 +51,7 @@ class Released:
                 "mechanism": found.question.mechanism,
                 line.noise.currency.name: str(line.spending.budget),
                 **_told(found, self.plan.document.confidence),
-                "noise": noise_told(found.question, found.table),
+                "noise": noise_told(found.question, found.declared),
                 "theorem": found.theorem,
             }
             for line, found in pairs
@@ -78,6 +78,7 @@ def table_of(document: Document, source: object) -> Table:
         rows_per_person=bounds.rows,
         groups_per_person=bounds.groups,
         rows_per_group=bounds.rows_per_group,
+        grouped_by=declared.grouped_by or None,
         neighbours=declared.neighbours,
         name=declared.name,
     )

@@ -1,11 +1,12 @@
 """What can be asked of a table: domains, sensitivities, expressions; nothing here spends budget."""
 
-from optcomp.statistics import casts, fragments
+from optcomp.statistics import fragments
 from optcomp.statistics.accuracy import checked_confidence, noise_reach
 from optcomp.statistics.audited import AuditCase, Neighbourhood
 from optcomp.statistics.cdf import CDF
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
+from optcomp.statistics.declared import Contribution, Declared, Neighbours
 from optcomp.statistics.domains import (
     OTHER,
     Categories,
@@ -24,21 +25,15 @@ from optcomp.statistics.predicates import check_condition, columns_of, condition
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
-from optcomp.statistics.sources import Lines, inspected
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.sum import Sum
-from optcomp.statistics.table import (
-    Contribution,
-    Declared,
-    Neighbours,
-    Query,
-    Table,
-)
+from optcomp.statistics.table import BadCells, Preparation, Table
 from optcomp.statistics.variance import Variance
 
 __all__ = [
     "AuditCase",
+    "BadCells",
     "CDF",
     "Categories",
     "Contingency",
@@ -52,7 +47,7 @@ __all__ = [
     "IntegerVector",
     "Integers",
     "Known",
-    "Lines",
+    "Preparation",
     "Mean",
     "Median",
     "Named",
@@ -63,7 +58,6 @@ __all__ = [
     "OTHER",
     "Part",
     "Quantiles",
-    "Query",
     "Question",
     "Reals",
     "Setting",
@@ -76,13 +70,11 @@ __all__ = [
     "Variance",
     "as_written",
     "audit_cases",
-    "casts",
     "check_condition",
     "checked_confidence",
     "columns_of",
     "condition",
     "fragments",
-    "inspected",
     "kind_of",
     "known_from",
     "known_keywords",

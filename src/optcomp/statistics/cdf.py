@@ -13,13 +13,13 @@ from optcomp.numerics import Number
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import BINS, EDGES, Axis, Bins, Counts, binned, listed_edges
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Integers, Numbers
 from optcomp.statistics.entries import Entries
 from optcomp.statistics.joint_noise import UP, Noises
 from optcomp.statistics.part import Part
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, clamped
-from optcomp.statistics.table import Declared
 
 _NARROWER = 2
 """How often a bound on an error is put into itself: after that it hardly moves."""

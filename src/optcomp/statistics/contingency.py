@@ -9,11 +9,11 @@ from optcomp.errors import InvalidInput
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import Axis, Counts, Edges, axis, listed_edges
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Domain
 from optcomp.statistics.entries import Entries, as_written
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.statistic import Keyword, checked_columns
-from optcomp.statistics.table import Declared
 
 
 def _read(entries: Entries) -> Contingency:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics.audited import AuditCase
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.entries import Entries
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, around_count, first_row
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

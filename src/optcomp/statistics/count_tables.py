@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.numerics import Exact, Number, exact, plain, whole
 from optcomp.statistics import fragments
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.statistic import Amounts, Statistic, around_count
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -71,18 +72,21 @@ class Bins(Written):
         pairs = list(pairwise(ends))
         return tuple(f"[{a}, {b}{']' if i == len(pairs) - 1 else ')'}" for i, (a, b) in enumerate(pairs))
 
-    def place(self, cleaned: ir.Value) -> ir.Value:
-        """The number of the bin, null where the value is missing: a search by halves."""
-        values = [float(edge) for edge in self.edges]
+    def place(self, domain: Numbers, cell: Any) -> Any:
+        """The number of the bin of a cell, null where that is missing: a search by halves.
+
+        Edges are compared exactly with what the cells stand for.
+        """
+        firsts = [ceil(Fraction(edge) / domain.step) - domain.first for edge in self.edges]
 
         def search(low: int, high: int) -> Any:
             if high - low == 1:
                 return low
             middle = (low + high) // 2
-            return (cleaned < values[middle]).ifelse(search(low, middle), search(middle, high))
+            return (cell < firsts[middle]).ifelse(search(low, middle), search(middle, high))
 
-        found = search(0, len(values) - 1)
-        return cleaned.isnull().ifelse(None, found).cast("int64")
+        found = search(0, len(firsts) - 1)
+        return cell.isnull().ifelse(None, found).cast("int64")
 
 
 def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
@@ -112,12 +116,17 @@ def _ascend(edges: tuple[Exact, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a table of counts: the key of a row in the query, in two steps, and the cell that each key means."""
+    """One side of a table of counts: the key that a cell has in the query, and the place that each key means."""
 
     labels: tuple[Any, ...]
-    raw: Callable[[ir.Value], ir.Value]
-    key: Callable[[ir.Value], ir.Value]
-    index: Callable[[Any], int]
+    key: Callable[[Any], Any]
+    each: bool
+    """Whether every value has a place of its own."""
+
+    def index(self, key: int | None) -> int:
+        """The last place is that of what is missing; nothing else is beyond the others."""
+        last = len(self.labels) - 1
+        return last if key is None else min(max(int(key), 0), last)
 
 
 def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) -> Axis:
@@ -125,28 +134,19 @@ def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) ->
     if isinstance(domain, Categories):
         if edges is not None or bins is not None:
             raise InvalidInput("edges", edges if edges is not None else bins, "are for numbers, not for categories")
-        places: dict[Any, int] = {value: i for i, value in enumerate(domain.values)}
-        return Axis(domain.cells, domain.typed, domain.clean, lambda key: places.get(key, len(places)))
+        return Axis(domain.cells, _same, each=True)
     assert isinstance(domain, Numbers)
     if edges is None and bins is None and isinstance(domain, Integers) and domain.high - domain.low < MOST_VALUES:
-        low, count = int(domain.low), int(domain.high - domain.low) + 1
-        labels = (*range(low, low + count), MISSING)
-        return Axis(labels, domain.clean, _same, lambda key: count if key is None else int(key) - low)
+        return Axis((*range(int(domain.low), int(domain.high) + 1), MISSING), _same, each=True)
     return binned(domain, Bins.of(domain, edges, bins))
 
 
 def binned(domain: Numbers, bins: Bins) -> Axis:
     """Bins, and a cell for missing values."""
-    size = len(bins.labels)
-    return Axis(
-        (*bins.labels, MISSING),
-        lambda column: bins.place(domain.clean(column)),
-        _same,
-        lambda key: size if key is None else int(key),
-    )
+    return Axis((*bins.labels, MISSING), lambda cell: bins.place(domain, cell), each=False)
 
 
-def _same(key: ir.Value) -> ir.Value:
+def _same(key: Any) -> Any:
     return key
 
 
@@ -171,25 +171,21 @@ class Counts(Statistic):
         return labels[0] if len(labels) == 1 else tuple(product(*labels))
 
     def expression(self, table: Table) -> ir.Table:
-        """GROUP BY the cell, with persons bounded by cell."""
-        axes, keys = self.axes(table), [f"key{i}" for i in range(len(self.axes(table)))]
-        if table.person is None:  # group first, so that each category is looked up once and not in every row
-            rows = table.rows(
-                {key: (name, each.raw) for key, (name, each) in zip(keys, axes.items(), strict=True)}, self.where
-            )
-            grouped = rows.group_by(keys).aggregate(optcomp_rows=rows.count())
-            named = grouped.mutate(
-                **{key: each.key(grouped[key]) for key, each in zip(keys, axes.values(), strict=True)}
-            )
-            return named.group_by(keys).aggregate(count=named.optcomp_rows.sum())
-        cells = [f"optcomp_cell{i}" for i in range(len(axes))]
-        shapes = {cell: (name, each.raw) for cell, (name, each) in zip(cells, axes.items(), strict=True)}
-        rows = table.rows(shapes, self.where, {cell: each.key for cell, each in zip(cells, axes.values(), strict=True)})
-        return rows.group_by(keys).aggregate(count=rows.count())
+        """GROUP BY the cell."""
+        axes = self.axes(table)
+        keys = {f"key{i}": (name, each.key) for i, (name, each) in enumerate(axes.items())}
+        rows = table.rows(keys, self.where, self._grouped(table))
+        return rows.group_by(list(keys)).aggregate(count=rows.count())
+
+    def _grouped(self, table: Declared) -> str | None:
+        """The column whose groups are bounded for each person, if the counts are about just that."""
+        axes = self.axes(table)
+        (name, found), *others = axes.items()
+        return name if not others and found.each and name in table.grouped_by else None
 
     def parts(self, table: Declared) -> tuple[Part, ...]:
         """One vector; a row adds one to one cell."""
-        bounds = table.contribution
+        bounds = table.contribution if self._grouped(table) is not None else table.contribution.of_rows
         return (Part(self.cells(table), bounds.cells_l1, bounds.cells_l2_squared),)
 
     def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:

@@ -1,8 +1,8 @@
 """What a column may hold, declared by people and never read off the data.
 
-A domain turns whatever a cell of the table holds into a value of the domain or a null, inside the query engine: values
-outside bounds are clamped, NaN and text that is no number count as missing, unknown categories fall into a bucket of
-their own.  No value can raise an error, so none can be recognised by one.
+Preparation turns every cell into an integer: a number of steps above the lowest value, or the code of a category; or
+into nothing, if it is missing.  Values outside the bounds are clamped, unknown categories fall into a bucket of their
+own.  Everything that a question does later is arithmetic on these integers.
 """
 
 from __future__ import annotations
@@ -12,23 +12,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics import Number, exact, ratio, whole
-from optcomp.statistics import casts
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 OTHER = "(other)"
 """The cell of everything that is not declared, unless it is named."""
-MOST_UNITS = 2**30
-"""Values are summed as integers of at most this size: 2^33 rows of them stay within 64 bits."""
+MOST_UNITS = 2**22
+"""Integers that are summed are at most this large: the sum over 2^40 rows fits 62 bits."""
 MOST_BOUND = Fraction(10**100)
 """Bounds, and distances between bounds, that floats can compute with: at most this, and at least its inverse."""
 _STEPS = 2**20
-"""Steps within the range of a column by default; their sums are exact in floats."""
+"""Steps within the range of a column by default: finer than noise allows to see."""
 _MOST_INTEGER = 2**62
 """Sums and differences of two stay within 64 bits."""
 
@@ -41,26 +38,65 @@ class Domain(ABC):
     def holds(self) -> type[str | bool | int | float]:
         """The type of its values."""
 
+    @property
     @abstractmethod
-    def clean(self, column: ir.Value) -> ir.Value:
-        """The column with every cell inside the domain, or null."""
+    def top(self) -> int:
+        """The largest integer that a cell becomes; the least is 0."""
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """A column in steps so many times as long: integers `(cell + shift) // times + low`, from `low` to `high`."""
+
+    times: int
+    shift: int
+    low: int
+    high: int
+    unit: Fraction
+    """What one of them is worth."""
+
+    def of(self, cell: Any) -> Any:
+        """Counted from 0, so that no engine divides what is negative."""
+        if self.times == 1:
+            return cell
+        return (cell + self.shift) // self.times
 
 
 class Numbers(Domain):
-    """Numbers between two bounds; sums are taken in whole multiples of a unit."""
+    """Numbers between two bounds, on a grid: whole multiples of a step."""
 
     low: Fraction
     high: Fraction
 
     @property
     @abstractmethod
+    def step(self) -> Fraction:
+        """Every cell is rounded to a whole multiple of this."""
+
+    @property
     def unit(self) -> Fraction:
-        """Every value counts as a whole multiple of this."""
+        """What sums are counted in: the step, or a multiple that keeps the sums of 2^40 rows within 62 bits."""
+        return self.coarse(MOST_UNITS).unit
+
+    @property
+    def first(self) -> int:
+        """The multiple of the step that the cell 0 stands for."""
+        return nearest(self.low / self.step)
+
+    @property
+    def top(self) -> int:
+        """That of the upper bound."""
+        return nearest(self.high / self.step) - self.first
+
+    @property
+    def middle_cell(self) -> int:
+        """Half way between the bounds, about."""
+        return min(max(nearest((self.low + self.high) / 2 / self.step) - self.first, 0), self.top)
 
     @property
     def middle(self) -> Fraction:
-        """A multiple of the unit half way between the bounds, about."""
-        return round((self.low + self.high) / 2 / self.unit) * self.unit
+        """What that cell stands for."""
+        return (self.first + self.middle_cell) * self.step
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -68,37 +104,34 @@ class Numbers(Domain):
         low, high = _float_above(self.low), -_float_above(-self.high)
         return (low, high) if low <= high else (low, low)
 
-    def steps(self, column: ir.Value, origin: Fraction, unit: Fraction) -> ir.Value:
-        """How many units each cell lies above the origin: whole, and within `reach`; null where there is no number.
+    def coarse(self, most: int) -> Coarse:
+        """As multiples, counted from zero, of the least unit for which they stay within `most`."""
+        return _from_zero(self, most)
 
-        Cells are clamped first: engines may compute a branch of a CASE also for the cells of another one, so nothing
-        may come after a CASE that could fail before it.  Then the engine subtracts, scales and rounds; each of these
-        is monotone, so nothing gets beyond what the bounds themselves become.  Steps of up to 2^20 stay floats, whose
-        sums are exact up to 2^33 rows.
-        """
-        number = casts.number(column)
-        if number.type().is_integer() and unit == 1 and origin.denominator == 1 and self._integral:
-            inside = _clamped(number, int(self.low), int(self.high))
-            return inside - int(origin) if origin else inside
-        inside = _clamped(number.cast("float64"), *self.ends)
-        moved = inside - float(origin) if origin else inside
-        found = ((moved * float(1 / unit) if _short(unit) else moved / float(unit)) + 0.5).floor()
-        return found if max(map(abs, self.reach(origin, unit))) > _STEPS else found.cast("float64")
-
-    def reach(self, origin: Fraction, unit: Fraction) -> tuple[int, int]:
-        """The least and the greatest number of units above the origin, as the engine computes them in floats."""
-        moved = [end - float(origin) for end in self.ends]
-        low, high = (end * float(1 / unit) if _short(unit) else end / float(unit) for end in moved)
-        return math.floor(low + 0.5), math.floor(high + 0.5)
-
-    @property
-    def _integral(self) -> bool:
-        return all(end.denominator == 1 and abs(end) <= _MOST_INTEGER for end in (self.low, self.high))
+    def around_middle(self, most: int) -> Coarse:
+        """As distances from the middle, in the least unit for which they stay within `most`."""
+        return _from_middle(self, most)
 
 
-def _short(unit: Fraction) -> bool:
-    """A power of two, so that multiplying by its inverse is exact."""
-    return unit.numerator & (unit.numerator - 1) == 0 and unit.denominator & (unit.denominator - 1) == 0
+@lru_cache(maxsize=1024)
+def _from_zero(domain: Numbers, most: int) -> Coarse:
+    times, first, last = 1, domain.first, domain.first + domain.top
+    while True:
+        low, high = ((end + times // 2) // times for end in (first, last))
+        if max(abs(low), abs(high)) <= most:
+            return Coarse(times, first + times // 2 - low * times, low, high, domain.step * times)
+        times *= 2
+
+
+@lru_cache(maxsize=1024)
+def _from_middle(domain: Numbers, most: int) -> Coarse:
+    times, middle, top = 1, domain.middle_cell, domain.top
+    while True:
+        shift = (times // 2 - middle) % times
+        place = (middle + shift) // times
+        if max(place, (top + shift) // times - place) <= most:
+            return Coarse(times, shift, -place, (top + shift) // times - place, domain.step * times)
+        times *= 2
 
 
 @dataclass(frozen=True)
@@ -116,21 +149,14 @@ class Integers(Numbers):
         object.__setattr__(self, "high", Fraction(most))
 
     @property
-    def unit(self) -> Fraction:
+    def step(self) -> Fraction:
         """1, or a power of two when the bounds are very far apart."""
-        return _unit(max(abs(self.low), abs(self.high)), Fraction(1))
+        return _step(self.high - self.low, Fraction(1))
 
     @property
     def holds(self) -> type[str | bool | int | float]:
         """Integers."""
         return int
-
-    def clean(self, column: ir.Value) -> ir.Value:
-        """Rounded, clamped, null where there is no number."""
-        number = casts.number(column)
-        if not number.type().is_integer():
-            number = (_clamped(number, *self.ends) + 0.5).floor()
-        return _clamped(number, int(self.low), int(self.high))
 
     def __repr__(self) -> str:
         return f"Integers({int(self.low)}, {int(self.high)})"
@@ -138,7 +164,7 @@ class Integers(Numbers):
 
 @dataclass(frozen=True)
 class Reals(Numbers):
-    """Numbers from `low` to `high`, which are summed on a grid of `unit`: by default a millionth of the range."""
+    """Numbers from `low` to `high`, on a grid of `unit`: by default a millionth of the range, and never much finer."""
 
     low: Fraction
     high: Fraction
@@ -153,30 +179,29 @@ class Reals(Numbers):
         step = None if unit is None else Fraction(exact(unit, "unit"))
         if step is not None and not 0 < step <= most - least:
             raise InvalidInput("unit", unit, "must be positive, and no larger than the distance between the bounds")
-        if step is not None and max(abs(least), abs(most), most - least) / step > MOST_UNITS:
-            raise InvalidInput("unit", unit, f"is too small: the bounds must lie within {MOST_UNITS} units of zero")
+        if step is not None and max(abs(least), abs(most), most - least) / step > _FINEST:
+            raise InvalidInput("unit", unit, f"is too small: the bounds must lie within {_FINEST} units of zero")
         object.__setattr__(self, "low", least)
         object.__setattr__(self, "high", most)
         object.__setattr__(self, "given_unit", step)
 
     @property
-    def unit(self) -> Fraction:
-        """As given, or a power of two."""
-        if self.given_unit is not None:
-            return self.given_unit
-        return _unit(max(abs(self.low), abs(self.high)), power_of_two((self.high - self.low) / _STEPS))
+    def step(self) -> Fraction:
+        """As given, or a power of two; twice, four times, ... that where the bounds are too far apart for it."""
+        width = self.high - self.low
+        return _step(width, power_of_two(width / _STEPS) if self.given_unit is None else self.given_unit)
 
     @property
     def holds(self) -> type[str | bool | int | float]:
         """Floats."""
         return float
 
-    def clean(self, column: ir.Value) -> ir.Value:
-        """Clamped, null where there is no number."""
-        return _clamped(casts.number(column).cast("float64"), *self.ends)
-
     def __repr__(self) -> str:
         return f"Reals({float(self.low):g}, {float(self.high):g})"
+
+
+_FINEST = 2**30
+"""Units within the bounds that may be asked for; they become coarser where sums would not fit 62 bits."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +219,7 @@ class Categories(Domain):
             raise InvalidInput("values", found, "must name at least one category")
         if any(not isinstance(value, str | int) for value in found) or len({type(value) for value in found}) > 1:
             raise InvalidInput("values", found, "must be all text, all integers or all truth values")
-        if not all(casts.writable(value) for value in found):
+        if not all(writable(value) for value in found):
             raise InvalidInput("values", found, "must be text in UTF-8, or integers of 63 bits")
         if len(set(found)) < len(found):
             raise InvalidInput("values", found, "must not repeat a category")
@@ -211,36 +236,29 @@ class Categories(Domain):
         return (*self.values, self.other)
 
     @property
+    def top(self) -> int:
+        """The code of what is there and not declared."""
+        return len(self.values)
+
+    @property
     def holds(self) -> type[str | bool | int | float]:
         """That of the categories."""
         return type(self.values[0])
-
-    def typed(self, column: ir.Value) -> ir.Value:
-        """The column in the type of the categories, null where a value has no such form."""
-        first = self.values[0]
-        cast = casts.text if isinstance(first, str) else casts.truth if isinstance(first, bool) else casts.integer
-        return cast(column)
-
-    def clean(self, column: ir.Value) -> ir.Value:
-        """The category, or null for the bucket."""
-        import ibis
-
-        value = self.typed(column)
-        return value.isin(self.values).ifelse(value, ibis.null(value.type()))
 
     def __repr__(self) -> str:
         return f"Categories({list(self.values)!r})"
 
 
-def _clamped(number: Any, low: float, high: float) -> Any:
-    """Between the bounds, or null.
+def writable(value: str | int) -> bool:
+    """Whether it can be a cell of a table."""
+    if isinstance(value, int):
+        return abs(value) < 2**63
+    return all(not 0xD800 <= ord(letter) <= 0xDFFF for letter in value)
 
-    A comparison with a null is not true, so a null falls through; NaN is caught first, as engines differ about it.
-    """
-    import ibis
 
-    missing = [(number.isnan(), ibis.null(number.type()))] if number.type().is_floating() else []
-    return ibis.cases(*missing, (number > high, high), (number < low, low), else_=number)
+def nearest(value: Fraction) -> int:
+    """The nearest integer, the greater of two."""
+    return math.floor(value + Fraction(1, 2))
 
 
 def _float_above(value: Fraction) -> float:
@@ -257,8 +275,8 @@ def power_of_two(value: Fraction) -> Fraction:
     return power
 
 
-def _unit(largest: Fraction, wished: Fraction) -> Fraction:
-    while largest / wished > MOST_UNITS:
+def _step(width: Fraction, wished: Fraction) -> Fraction:
+    while width / wished > MOST_UNITS:
         wished *= 2
     return wished
 

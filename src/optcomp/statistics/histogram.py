@@ -8,10 +8,10 @@ from optcomp.numerics import Number
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import BINS, EDGES, Axis, Counts, axis, listed_edges
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Domain
 from optcomp.statistics.entries import Entries
 from optcomp.statistics.statistic import Keyword
-from optcomp.statistics.table import Declared
 
 
 def _read(entries: Entries) -> Histogram:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.domains import Numbers
+from optcomp.statistics.declared import Declared
+from optcomp.statistics.domains import MOST_UNITS, Coarse, Numbers
 from optcomp.statistics.joint_noise import UP, Noises, continuous_together
 from optcomp.statistics.moments import Ends, RatioError, mean_off, most_from_middle, ratio, steps
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, clamped, first_row
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -42,21 +43,24 @@ class Mean(Statistic):
 
     def expression(self, table: Table) -> ir.Table:
         """How many, and how far from the middle in all."""
-        domain = table.domain(self.column, Numbers)
-        rows = steps(table, self.column, domain.middle, domain.unit, self.where)
+        rows = steps(table, self.column, self._coarse(table), self.where)
         return rows.aggregate(count=rows.steps.count(), total=rows.steps.sum())
 
     def parts(self, table: Declared) -> tuple[Part, ...]:
         """A count, and a sum."""
-        domain, bounds = table.domain(self.column, Numbers), table.contribution
-        change = bounds.sum_change(*domain.reach(domain.middle, domain.unit))
+        coarse, bounds = self._coarse(table), table.contribution
+        change = bounds.sum_change(coarse.low, coarse.high)
         count = scalar("count", bounds.sum_change(0, 1), share=_QUARTER)
-        return count, scalar("sum from the middle", change, domain.unit, 1 - _QUARTER)
+        return count, scalar("sum from the middle", change, coarse.unit, 1 - _QUARTER)
+
+    def _coarse(self, table: Declared) -> Coarse:
+        domain: Numbers = table.domain(self.column, Numbers)
+        return domain.around_middle(MOST_UNITS)
 
     def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """One for each part."""
         count, total = first_row(rows)
-        return (count,), (total,)
+        return (count,), (total + self._coarse(table).low * count,)
 
     def value(self, table: Declared, amounts: Amounts) -> float:
         """Within the bounds."""
@@ -65,8 +69,7 @@ class Mean(Statistic):
 
     def most(self, table: Declared) -> float:
         """The most that a value on the grid of its unit, or an answer, differs from the middle."""
-        domain = table.domain(self.column, Numbers)
-        return most_from_middle(domain, domain.unit)
+        return most_from_middle(table.domain(self.column, Numbers), self._coarse(table))
 
     def off(self, table: Declared, noises: Noises, far: float, rows: float) -> float:
         """How far off the mean of so many rows may be that lies so far from the middle.
@@ -75,7 +78,7 @@ class Mean(Statistic):
         noise s of the sum and t of the count, and m + e is within the bounds.  For releases it is that of the noisy
         mean: the true one has |s - m·t| = |m - noisy|·(noisy rows).
         """
-        unit = float(table.domain(self.column, Numbers).unit)
+        unit = float(self._coarse(table).unit)
         return mean_off(noises, far, self.most(table), unit, rows)
 
     def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:

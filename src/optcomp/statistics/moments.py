@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from optcomp.statistics.domains import Numbers
+from optcomp.statistics.domains import Coarse, Numbers
 from optcomp.statistics.joint_noise import UP, Noises
 from optcomp.statistics.part import Part
 from optcomp.statistics.stated import Setting, StatedError
@@ -25,10 +25,10 @@ NARROWER = 3
 """How often a bound on an error is put into itself: after that it hardly moves."""
 
 
-def steps(table: Table, column: str, origin: Fraction, unit: Fraction, where: str | None) -> ir.Table:
-    """The rows of a statistic, its column in whole units above the origin."""
-    domain = table.domain(column, Numbers)
-    return table.rows({"steps": (column, lambda cells: domain.steps(cells, origin, unit))}, where)
+def steps(table: Table, column: str, coarse: Coarse, where: str | None) -> ir.Table:
+    """The rows of a statistic, its column in whole units counted from the lowest."""
+    table.domain(column, Numbers)
+    return table.rows({"steps": (column, coarse.of)}, where)
 
 
 def ratio(total: Fraction, count: Fraction) -> Fraction:
@@ -36,9 +36,9 @@ def ratio(total: Fraction, count: Fraction) -> Fraction:
     return total / max(count, Fraction(1))
 
 
-def most_from_middle(domain: Numbers, unit: Fraction) -> float:
+def most_from_middle(domain: Numbers, coarse: Coarse) -> float:
     """The most that a value on a grid, or an answer, differs from the middle."""
-    low, high = domain.reach(domain.middle, unit)
+    low, high, unit = coarse.low, coarse.high, coarse.unit
     return float(max(-low * unit, high * unit, domain.high - domain.middle, domain.middle - domain.low)) * UP
 
 

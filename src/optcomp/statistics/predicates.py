@@ -7,16 +7,17 @@ joined by and, or, not.  A missing value satisfies no comparison, but `x is None
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 from optcomp.errors import InvalidInput
-from optcomp.statistics.casts import writable
+from optcomp.statistics.domains import Categories, Domain, Numbers, nearest, writable
 
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
-
+Cell = tuple[Domain, Any]
+"""What is declared about a column, and its integers."""
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -47,14 +48,14 @@ def columns_of(where: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def condition(where: str, columns: Mapping[str, ir.Value]) -> ir.BooleanValue:
-    """The condition over cleaned columns; never null."""
+def condition(where: str, columns: Mapping[str, Cell]) -> Any:
+    """The condition over the integers of columns; never null."""
     return _Reader(where, columns).truth(_parsed(where))
 
 
-def check_condition(where: str, kinds: Mapping[str, type[str | bool | int | float]]) -> None:
-    """Refuse a condition that does not fit columns whose values have these types; no engine is needed."""
-    _Reader(where, {name: _Unread(kind) for name, kind in kinds.items()}).truth(_parsed(where))
+def check_condition(where: str, domains: Mapping[str, Domain]) -> None:
+    """Refuse a condition that does not fit columns with these domains; no engine is needed."""
+    _Reader(where, {name: (domain, _Unread()) for name, domain in domains.items()}).truth(_parsed(where))
 
 
 def _parsed(where: str) -> ast.expr:
@@ -69,7 +70,7 @@ def _parsed(where: str) -> ast.expr:
 class _Reader:
     """Walks the tree; anything it does not know is refused."""
 
-    def __init__(self, where: str, columns: Mapping[str, ir.Value | _Unread]) -> None:
+    def __init__(self, where: str, columns: Mapping[str, Cell]) -> None:
         self._where, self._columns = where, columns
 
     def truth(self, node: ast.expr, depth: int = 0) -> Any:
@@ -84,9 +85,9 @@ class _Reader:
         if isinstance(node, ast.Compare):
             return self._chain(node)
         if isinstance(node, ast.Name):
-            column = self._column(node)
-            if column.type().is_boolean():
-                return column.fill_null(False)
+            domain, cell = self._column(node)
+            if domain.holds is bool:
+                return _among(cell, [_code(domain, True)])
         raise self._refused("must be built from comparisons of columns with constants, and, or, not")
 
     def _chain(self, node: ast.Compare) -> Any:
@@ -100,17 +101,28 @@ class _Reader:
             left, op, right = right, _MIRROR[type(op)](), left
         if not isinstance(left, ast.Name):
             raise self._refused("must compare a column with a constant")
-        column = self._column(left)
+        domain, cell = self._column(left)
         if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
-            return column.isnull() if isinstance(op, ast.Is) else column.notnull()
+            there = _there(domain, cell)
+            return there if isinstance(op, ast.IsNot) else ~there
         if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
-            inside = column.isin([self._constant(value, left.id) for value in right.elts]).fill_null(False)
-            return inside if isinstance(op, ast.In) else column.notnull() & ~inside
+            inside = _among(cell, [_code(domain, self._constant(value, left.id)) for value in right.elts])
+            return inside if isinstance(op, ast.In) else _there(domain, cell) & ~inside
         if type(op) in _COMPARISONS:
-            return _COMPARISONS[type(op)](column, self._constant(right, left.id)).fill_null(False)
+            return self._compared(domain, cell, type(op), self._constant(right, left.id))
         raise self._refused("compares in a way that is not known")
 
-    def _column(self, node: ast.Name) -> Any:
+    def _compared(self, domain: Domain, cell: Any, op: type[ast.cmpop], constant: Any) -> Any:
+        if op in (ast.Eq, ast.NotEq):
+            same = _among(cell, [_code(domain, constant)])
+            return same if op is ast.Eq else _there(domain, cell) & ~same
+        if isinstance(domain, Numbers):
+            return _beside(domain, cell, op, Fraction(constant))
+        assert isinstance(domain, Categories)
+        kept = [value for value in domain.values if _COMPARISONS[op](value, constant)]
+        return _among(cell, [_code(domain, value) for value in kept])
+
+    def _column(self, node: ast.Name) -> Cell:
         try:
             return self._columns[node.id]
         except KeyError:
@@ -123,13 +135,14 @@ class _Reader:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             sign, node = -1, node.operand
         value = node.value if isinstance(node, ast.Constant) else None
-        kind = self._columns[name].type()
-        fits = (
-            (isinstance(value, bool) and kind.is_boolean())
-            or (isinstance(value, int | float) and not isinstance(value, bool) and kind.is_numeric())
-            or (isinstance(value, str) and kind.is_string())
-        )
-        if not fits or (sign < 0 and not kind.is_numeric()) or (isinstance(value, str | int) and not writable(value)):
+        kind = self._columns[name][0].holds
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        fits = number if kind in (int, float) else isinstance(value, kind)
+        if (
+            not fits
+            or (sign < 0 and kind not in (int, float))
+            or (isinstance(value, str | int) and not writable(value))
+        ):
             raise self._refused(f"must compare the column {name!r} with constants of its kind")
         return -value if sign < 0 else value
 
@@ -137,23 +150,38 @@ class _Reader:
         return InvalidInput("where", self._where, problem)
 
 
+def _code(domain: Domain, value: Any) -> int | None:
+    """The integer of a constant: numbers are rounded to the grid; None if no cell can hold it."""
+    if isinstance(domain, Numbers):
+        place = nearest(Fraction(value) / domain.step) - domain.first
+        return place if 0 <= place <= domain.top else None
+    assert isinstance(domain, Categories)
+    return domain.values.index(value) if value in domain.values else None
+
+
+def _among(cell: Any, codes: list[int | None]) -> Any:
+    """Whether a cell is one of these; a missing one is not."""
+    return cell.isin([-1, *sorted({code for code in codes if code is not None})]).fill_null(False)
+
+
+def _there(domain: Domain, cell: Any) -> Any:
+    """Whether a cell holds a value that is declared."""
+    return cell.notnull() if isinstance(domain, Numbers) else (cell < domain.top).fill_null(False)
+
+
+def _beside(domain: Numbers, cell: Any, op: type[ast.cmpop], constant: Fraction) -> Any:
+    """A comparison with a constant, exactly: cells stand for whole multiples of the step."""
+    place = constant / domain.step - domain.first
+    if op in (ast.Lt, ast.GtE):
+        bound, below = math.ceil(place), op is ast.Lt
+    else:
+        bound, below = math.floor(place) + 1, op is ast.LtE
+    bound = min(max(bound, 0), domain.top + 1)
+    return (cell < bound if below else cell >= bound).fill_null(False)
+
+
 class _Unread:
-    """A column of which only the type of its values is known: it says that, and every comparison is one more of it."""
-
-    def __init__(self, kind: type[str | bool | int | float]) -> None:
-        self._kind = kind
-
-    def type(self) -> _Unread:
-        return self
-
-    def is_boolean(self) -> bool:
-        return self._kind is bool
-
-    def is_numeric(self) -> bool:
-        return self._kind in (int, float)
-
-    def is_string(self) -> bool:
-        return self._kind is str
+    """The cells of a column that is not there: whatever is asked of them is one more of it."""
 
     def _same(self, *_: object) -> _Unread:
         return self

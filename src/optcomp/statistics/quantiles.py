@@ -8,7 +8,7 @@ that ranges over an interval of length 2Δ/s.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -21,6 +21,7 @@ from optcomp.errors import InvalidInput
 from optcomp.numerics import Number, exact, whole
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import FEW, AuditCase
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Integers, Numbers
 from optcomp.statistics.entries import Entries, as_written
 from optcomp.statistics.joint_noise import Noises
@@ -28,7 +29,7 @@ from optcomp.statistics.noise import EXPONENTIAL, Noise
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Keyword, Statistic
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -118,11 +119,16 @@ class Quantiles(Statistic):
 
     def expression(self, table: Table) -> ir.Table:
         """How many rows lie at each candidate, or nearest to it."""
-        low, step, _ = self.grid(table)
-        domain = table.domain(self.column, Numbers)
-        rows = table.rows({"place": (self.column, lambda column: domain.steps(column, low, step))}, self.where)
+        rows = table.rows({"place": (self.column, self._place(table))}, self.where)
         counted = rows.filter(rows.place.notnull())
         return counted.group_by("place").aggregate(count=counted.count())
+
+    def _place(self, table: Declared) -> Callable[[Any], Any]:
+        """The candidate nearest to a cell: candidates are spread evenly from the first cell to the last."""
+        (_, step, count), domain = self.grid(table), table.domain(self.column, Numbers)
+        if step == domain.step and count == domain.top + 1:
+            return lambda cell: cell
+        return lambda cell: (cell * (2 * (count - 1)) + domain.top) // (2 * domain.top)
 
     def parts(self, table: Declared) -> tuple[Part, ...]:
         """For each probability the change of its score, which is the same for all candidates."""

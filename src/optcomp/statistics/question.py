@@ -15,10 +15,10 @@ from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ApproxDP
 from optcomp.numerics import Exact, Number, exact
 from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.noise import Allowance, AnswerCost, Noise, added, noise_named
 from optcomp.statistics.part import Part
 from optcomp.statistics.statistic import Statistic
-from optcomp.statistics.table import Declared
 
 LEAST_BUDGET, MOST_BUDGET = 1e-12, 1e6
 """What a question may spend: beyond, noise could not be drawn, or would be none."""

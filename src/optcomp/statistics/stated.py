@@ -12,11 +12,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import UNKNOWN, Known
 from optcomp.statistics.noise import AddedNoise, Noise, added
 from optcomp.statistics.part import Part
-from optcomp.statistics.table import Declared
 
 _LEAST_OF_SCALE = 0.02
 """Where noise hardly ever leaves 0, an error without steps still falls with the scale."""

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.statistics.audited import AuditCase
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.entries import Entries
 from optcomp.statistics.fragments import Schema
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.noise import AddedNoise, Noise, known_noises
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.stated import ReachError, Setting, StatedError
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.domains import Numbers
+from optcomp.statistics.declared import Declared
+from optcomp.statistics.domains import MOST_UNITS, Coarse, Numbers
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.moments import steps
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, first_row
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -35,19 +35,23 @@ class Sum(Statistic):
     )
 
     def expression(self, table: Table) -> ir.Table:
-        """The sum of whole units."""
-        rows = steps(table, self.column, Fraction(0), table.domain(self.column, Numbers).unit, self.where)
-        return rows.aggregate(total=rows.steps.sum())
+        """How many, and the sum of whole units above the lowest."""
+        rows = steps(table, self.column, self._coarse(table), self.where)
+        return rows.aggregate(count=rows.steps.count(), total=rows.steps.sum())
+
+    def _coarse(self, table: Declared) -> Coarse:
+        domain: Numbers = table.domain(self.column, Numbers)
+        return domain.coarse(MOST_UNITS)
 
     def parts(self, table: Declared) -> tuple[Part, ...]:
         """One integer."""
-        domain = table.domain(self.column, Numbers)
-        change = table.contribution.sum_change(*domain.reach(Fraction(0), domain.unit))
-        return (scalar("sum", change, domain.unit),)
+        coarse = self._coarse(table)
+        return (scalar("sum", table.contribution.sum_change(coarse.low, coarse.high), coarse.unit),)
 
     def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The sum."""
-        return (first_row(rows),)
+        count, total = first_row(rows)
+        return ((total + self._coarse(table).low * count,),)
 
     def value(self, table: Declared, amounts: Amounts) -> float:
         """The noisy sum."""

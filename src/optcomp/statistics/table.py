@@ -1,8 +1,7 @@
-"""A table about people, with what is declared about it: columns, who a row belongs to, who counts as a neighbour.
+"""A table about people that statistics can be asked of: read, checked, bounded and frozen before anything is spent.
 
-Two data sets are neighbours if they differ in all rows of one person: added or removed ("add-remove"), or exchanged
-for the rows of another one ("replace").  Rows beyond what a person may contribute are dropped inside the query engine;
-which ones are kept depends on that person's rows alone.
+What questions see is a snapshot: integers on the grids of the declared columns, with no more rows of a person than are
+declared.  The source is never looked at again.
 """
 
 from __future__ import annotations
@@ -10,142 +9,53 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics import whole
+from optcomp.extras import needed
+from optcomp.statistics import snapshot
+from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
-from optcomp.statistics.fixed import Fixed
+from optcomp.statistics.encoding import Encoder, cell_name, used_columns
+from optcomp.statistics.engines import ParquetRows, Row, Rows
 from optcomp.statistics.predicates import columns_of, condition
-from optcomp.statistics.sources import connection_lock, is_relation, opened
+from optcomp.statistics.preparing import (
+    EVERYTHING,
+    KEY_BYTES,
+    ROWS,
+    group_name,
+    new_key,
+    prepare,
+    within_name,
+    working_folder,
+)
+from optcomp.statistics.sources import Source, opened
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-Neighbours = Literal["add-remove", "replace"]
-"""What two neighbouring tables differ in."""
-Key = Callable[["ir.Value"], "ir.Value"]
-"""What is made of a column."""
-Shape = tuple[str, Key]
-"""A column, and what is made of it."""
-Query = Any
-"""A query ready to run: text for tables that we opened and for Spark, an expression for others."""
-_MOST_ROWS = 10**6
-"""Of one person: beyond, noise drowns everything."""
+Shape = tuple[str, Callable[[Any], Any]]
+"""A column, and what is made of its integers."""
+BadCells = Literal["refuse", "missing"]
+"""What happens to cells that cannot be read: no table is prepared, or they count as missing."""
 _MOST_QUERIES = 1024
 """Kept at a time; text of some kilobytes each."""
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """How much of the table one person can be: rows in all, cells of a histogram, rows in one cell."""
-
-    rows: int
-    groups: int
-    rows_per_group: int
-    replace: bool
-
-    @property
-    def cells_l1(self) -> int:
-        """The most that the counts of disjoint cells can change in all."""
-        return min(self.rows, self.groups * self.rows_per_group) * (2 if self.replace else 1)
-
-    @property
-    def cells_l2_squared(self) -> int:
-        """The same for the sum of squares: as many full cells as fit, and one with the rest."""
-        full = min(self.groups, self.rows // self.rows_per_group)
-        rest = min(self.rows - full * self.rows_per_group, self.rows_per_group) if full < self.groups else 0
-        return (full * self.rows_per_group**2 + rest**2) * (2 if self.replace else 1)
-
-    def sum_change(self, low: int, high: int) -> int:
-        """The most that a sum can change to which each row adds something in [low, high], or nothing."""
-        top, bottom = max(high, 0), min(low, 0)
-        return self.rows * (top - bottom if self.replace else max(top, -bottom))
-
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Declared:
-    """What is declared about a table: all that sensitivities and accuracies depend on, and no data; it never changes.
-
-    `columns` declares the columns that may be used, `person` the column that says whose row it is; without it every row
-    is a person of its own.  `rows_per_person` (and for histograms `groups_per_person`, `rows_per_group`) bound what a
-    person contributes.  `population` names the people whom the table is about: tables with different names are taken
-    to be about different people, and a table without one may be about anybody.
-    """
-
-    columns: Fixed[Domain]
-    person: str | None
-    neighbours: Neighbours
-    name: str
-    population: str | None
-    contribution: Contribution
-
-    def __init__(
-        self,
-        columns: Mapping[str, Domain],
-        *,
-        person: str | None = None,
-        rows_per_person: int = 1,
-        groups_per_person: int | None = None,
-        rows_per_group: int | None = None,
-        neighbours: Neighbours = "add-remove",
-        name: str = "table",
-        population: str | None = None,
-    ) -> None:
-        if neighbours not in get_args(Neighbours):
-            raise InvalidInput("neighbours", neighbours, "must be 'add-remove' or 'replace'")
-        rows = whole(rows_per_person, "rows_per_person", 1, _MOST_ROWS)
-        groups = rows if groups_per_person is None else whole(groups_per_person, "groups_per_person", 1, rows)
-        each = rows if rows_per_group is None else whole(rows_per_group, "rows_per_group", 1, rows)
-        if person is None and rows > 1:
-            raise InvalidInput("rows_per_person", rows_per_person, "needs a column `person` that tells people apart")
-        for argument, value in (("person", person), ("population", population)):
-            if value is not None and not isinstance(value, str):
-                raise InvalidInput(argument, value, "must be a name")
-        object.__setattr__(self, "columns", _declared(columns))
-        object.__setattr__(self, "person", person)
-        object.__setattr__(self, "neighbours", neighbours)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "population", population)
-        object.__setattr__(self, "contribution", Contribution(rows, groups, each, neighbours == "replace"))
-
-    @property
-    def declared(self) -> Declared:
-        """The declarations by themselves, without any data."""
-        bounds = self.contribution
-        return Declared(
-            self.columns,
-            person=self.person,
-            rows_per_person=bounds.rows,
-            groups_per_person=bounds.groups,
-            rows_per_group=bounds.rows_per_group,
-            neighbours=self.neighbours,
-            name=self.name,
-            population=self.population,
-        )
-
-    def domain(self, column: str, kind: type[Any]) -> Any:
-        """The declared domain of a column, which must be of this kind."""
-        if not isinstance(column, str) or column not in self.columns:
-            declared = ", ".join(self.columns) or "none"
-            raise InvalidInput("column", column, f"is not a declared column of {self.name} ({declared})")
-        domain = self.columns[column]
-        if not isinstance(domain, kind):
-            raise InvalidInput("column", column, f"must be declared as {kind.__name__}, and is {domain!r}")
-        return domain
-
-    def __repr__(self) -> str:
-        whose = f"person={self.person!r}, rows_per_person={self.contribution.rows}" if self.person else "one row each"
-        return f"{type(self).__name__}({self.name!r}, {len(self.columns)} columns, {whose}, {self.neighbours})"
 
 
 class Table(Declared):
     """A table that statistics can be asked of.
 
-    `source` is a CSV or Parquet file, a pandas, polars or Arrow table, or an Ibis table of an engine whose connection
-    any thread may use: DuckDB, PostgreSQL and Spark are tested, SQLite is refused.  The rest is as in `Declared`.
+    `source` is a CSV or Parquet file, a pandas, polars or Arrow table, or a table of Ibis.  It is read here and now,
+    and never again.  A cell that cannot be read raises `UnreadableData`; `bad_cells="missing"` counts it as missing
+    instead.  `multiline` says that quoted cells of a CSV file may hold line breaks.  `memory` bounds what the engine
+    takes, such as "512MB"; what is larger goes to disk.  `lot_key`, 32 bytes, decides which rows of a person stay;
+    without it one is drawn.  The rest is as in `Declared`.
     """
+
+    _rows: Rows
+    _lot: bytes
 
     def __init__(
         self,
@@ -156,9 +66,14 @@ class Table(Declared):
         rows_per_person: int = 1,
         groups_per_person: int | None = None,
         rows_per_group: int | None = None,
+        grouped_by: Sequence[str] | None = None,
         neighbours: Neighbours = "add-remove",
         name: str | None = None,
         population: str | None = None,
+        bad_cells: BadCells = "refuse",
+        multiline: bool = False,
+        memory: str | None = None,
+        lot_key: bytes | None = None,
     ) -> None:
         super().__init__(
             columns,
@@ -166,63 +81,75 @@ class Table(Declared):
             rows_per_person=rows_per_person,
             groups_per_person=groups_per_person,
             rows_per_group=rows_per_group,
+            grouped_by=grouped_by,
             neighbours=neighbours,
             population=population,
         )
-        used = dict.fromkeys((*self.columns, *([] if person is None else [person])))
-        numbers = {column for column, domain in self.columns.items() if isinstance(domain, Numbers)}
-        self._backend, self._relation, found = opened(source, list(used), numbers)
-        self._own = not is_relation(source)
-        self._spark = self._backend.name == "pyspark"
-        object.__setattr__(self, "name", name or found)
-        self._lock, self._connection = threading.Lock(), connection_lock(self._backend)
-        self._queries: dict[Hashable, Query] = {}
-        for column, domain in self.columns.items():
-            domain.clean(self._relation[column])  # refuses types that do not fit
+        found = _source(source, self, multiline)
+        object.__setattr__(self, "name", name or found.name)
+        preparation = Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key)
+        self._hold(preparation.rows, preparation.lot_key)
 
-    def rows(
-        self, shapes: Mapping[str, Shape], where: str | None = None, keys: Mapping[str, Key] | None = None
-    ) -> ir.Table:
-        """The rows that satisfy the condition, each person bounded, with the columns that the shapes make of them.
+    def _hold(self, rows: Rows, lot: bytes) -> None:
+        self._rows, self._lot = rows, lot
+        self._lock = threading.Lock()
+        self._queries: dict[Hashable, str] = {}
 
-        For statistics that count cells, `keys` tells what the cell of a row is: a function of each of these columns,
-        whose value is in the columns key0, key1, ...
+    def save(self, path: str | Path, *, connection: Any = None) -> Path:
+        """Write a snapshot; its rows into a file, or into a table on a connection of Ibis to a database or to Spark."""
+        target = Path(path)
+        snapshot.save(target, self, self._rows, self._lot, connection)
+        return target
+
+    @classmethod
+    def open(cls, path: str | Path, *, connection: Any = None, memory: str | None = None) -> Self:
+        """A snapshot that was saved: verified, and ready to be asked."""
+        needed("duckdb", "data")
+        found = snapshot.open_snapshot(Path(path), connection, memory)
+        table = cls.__new__(cls)
+        for entry in ("columns", "person", "neighbours", "name", "population", "contribution", "grouped_by"):
+            object.__setattr__(table, entry, getattr(found.declared, entry))
+        table._hold(found.rows, found.lot)
+        return table
+
+    @cached_property
+    def _relation(self) -> ir.Table:
+        """The rows, for expressions: no connection is needed to build them."""
+        import ibis
+
+        kinds = {name: "int64" if most > 2**31 else "int32" for name, most in snapshot.columns_of_rows(self).items()}
+        return ibis.table(kinds, name=self._rows.name)
+
+    def rows(self, shapes: Mapping[str, Shape], where: str | None = None, grouped: str | None = None) -> ir.Table:
+        """The rows that satisfy the condition, with the columns that the shapes make of their integers.
+
+        Of the column `grouped` the groups of each person, and the rows in each group, are bounded too.
         """
         asked = columns_of(where) if where is not None else ()
         for column in (*asked, *(shape[0] for shape in shapes.values())):
             self.domain(column, Domain)
-        relation = self._relation
-        made = {name: shape(relation[column]) for name, (column, shape) in shapes.items()}
-        tests = {column: f"optcomp_test{i}" for i, column in enumerate(asked)}
-        tested = {test: self.columns[column].clean(relation[column]) for column, test in tests.items()}
-        owner = {"optcomp_person": relation[self.person]} if self.person is not None else {}
-        kept = relation.select(**owner, **made, **tested) if owner or made or tested else relation
-        if self.person is not None:
-            kept = kept.filter(kept["optcomp_person"].notnull())
+        kept = self._relation
+        if grouped is not None:
+            rank, bounds = self.grouped_by.index(grouped), self.contribution
+            kept = kept.filter(kept[group_name(rank)] < bounds.groups, kept[within_name(rank)] < bounds.rows_per_group)
         if where is not None:
-            kept = kept.filter(condition(where, {column: kept[test] for column, test in tests.items()}))
-        places = {f"key{i}": key(kept[column]) for i, (column, key) in enumerate((keys or {}).items())}
-        kept = kept.mutate(**places) if places else kept
-        return kept if self.person is None else self._bounded(kept, list(places))
+            kept = kept.filter(
+                condition(where, {column: (self.columns[column], self._cell(kept, column)) for column in asked})
+            )
+        made = {name: shape(self._cell(kept, column)) for name, (column, shape) in shapes.items()}
+        return kept.select(**made) if made else kept
 
-    def _bounded(self, kept: ir.Table, cell: Sequence[str]) -> ir.Table:
-        """A draw for each row decides which rows, and which cells, of a person stay."""
+    def _cell(self, rows: ir.Table, column: str) -> Any:
+        """The integers of a column; those of numbers within their range, whoever wrote the rows."""
+        cell: Any = rows[cell_name(list(self.columns).index(column))].cast("int64")
+        domain = self.columns[column]
+        if not isinstance(domain, Numbers):
+            return cell
         import ibis
 
-        bounds, owner = self.contribution, "optcomp_person"
-        kept = kept.mutate(optcomp_draw=ibis.random())
-        if cell and bounds.groups < bounds.rows:
-            first = kept.optcomp_draw.min().over(ibis.window(group_by=[owner, *cell]))
-            kept = kept.mutate(optcomp_first=first)
-            place = ibis.dense_rank().over(ibis.window(group_by=owner, order_by=["optcomp_first", *cell]))
-            kept = kept.mutate(optcomp_group=place).filter(lambda t: t.optcomp_group < bounds.groups)
-        if cell and bounds.rows_per_group < bounds.rows:
-            place = ibis.row_number().over(ibis.window(group_by=[owner, *cell], order_by="optcomp_draw"))
-            kept = kept.mutate(optcomp_within=place).filter(lambda t: t.optcomp_within < bounds.rows_per_group)
-        place = ibis.row_number().over(ibis.window(group_by=owner, order_by="optcomp_draw"))
-        return kept.mutate(optcomp_row=place).filter(lambda t: t.optcomp_row < bounds.rows)
+        return ibis.cases((cell > domain.top, domain.top), (cell < 0, 0), else_=cell)
 
-    def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> Query:
+    def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> str:
         """The query for a question, built once: building takes longer than many an answer.
 
         A question that could change between two answers is built anew each time.
@@ -232,8 +159,9 @@ class Table(Declared):
             known = self._queries.get(question) if lasting else None
             if known is not None:
                 return known
-        expression = build(self)
-        known = str(self._backend.compile(expression)) if self._own or self._spark else expression
+        import ibis
+
+        known = str(ibis.to_sql(build(self), dialect=self._rows.dialect))
         if lasting:
             with self._lock:
                 if len(self._queries) >= _MOST_QUERIES:
@@ -241,24 +169,54 @@ class Table(Declared):
                 self._queries[question] = known
         return known
 
-    def run(self, query: Query) -> list[tuple[Any, ...]]:
+    def run(self, query: str) -> list[Row]:
         """The rows of a result, by the engine; safe from any thread."""
-        if self._spark:  # Ibis would take the rows through floats, because of their nulls
-            return [tuple(row) for row in self._backend.raw_sql(query).collect()]
-        if isinstance(query, str):  # a cursor for each query: threads do not wait for each other
-            return list(self._backend.con.cursor().execute(query).fetchall())
-        with self._connection:
-            found = self._backend.to_pyarrow(query)
-        return list(zip(*(column.to_pylist() for column in found.columns), strict=True)) if found.num_columns else []
+        return self._rows.run(query)
+
+
+class Preparation:
+    """A table read, bounded and frozen, with exact counts of what was found: for whoever holds the data."""
+
+    def __init__(
+        self,
+        source: Source,
+        declared: Declared,
+        *,
+        bad_cells: BadCells = "refuse",
+        memory: str | None = None,
+        lot_key: bytes | None = None,
+        keep_everything: bool = False,
+    ) -> None:
+        if bad_cells not in get_args(BadCells):
+            raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
+        if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
+            raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
+        self.lot_key = new_key() if lot_key is None else lot_key
+        self._folder = working_folder()
+        folder = Path(self._folder.name)
+        self.found: Encoder = prepare(
+            source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
+        )
+        if bad_cells == "refuse":
+            self.found.refuse()
+        self.rows = _Temporary(folder / ROWS, memory, self._folder)
+        self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
+
+
+class _Temporary(ParquetRows):
+    """Rows in a folder that is there for as long as they are."""
+
+    def __init__(self, path: Path, memory: str | None, folder: Any) -> None:
+        super().__init__(path, memory)
+        self._folder = folder
+
+
+def _source(source: object, declared: Declared, multiline: bool) -> Source:
+    numbers = {column for column, domain in declared.columns.items() if isinstance(domain, Numbers)}
+    return opened(source, used_columns(declared), numbers, multiline)
 
 
 def _never_changes(question: Hashable) -> bool:
     """A frozen data class; what it holds can be hashed, or it could not be looked up."""
     parameters = getattr(type(question), "__dataclass_params__", None)
     return parameters is not None and bool(parameters.frozen)
-
-
-def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
-    if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
-        raise InvalidInput("columns", columns, "must map names to Integers, Reals or Categories")
-    return Fixed(columns)

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.domains import Numbers, power_of_two
+from optcomp.statistics.declared import Declared
+from optcomp.statistics.domains import Coarse, Numbers
 from optcomp.statistics.joint_noise import UP, Noises, continuous_together
 from optcomp.statistics.known import FACTS
 from optcomp.statistics.moments import NARROWER, Ends, RatioError, anywhere, mean_off, most_from_middle, ratio, steps
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, clamped, first_row
-from optcomp.statistics.table import Declared, Table
+from optcomp.statistics.table import Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _FIFTH = Fraction(1, 5)
 """The count's share of the budget; each moment has two."""
-_MOST_SQUARED = 2**15
-"""Units from the middle whose squares are summed: 2^33 rows of them stay within 64 bits."""
+_MOST_SQUARED = 2**11
+"""Units from the middle whose squares are summed: those of 2^40 rows stay within 62 bits."""
 FOR_SQUARE = 0.05
 """The share of what may be missed that goes to the square of the mean's error."""
 _A_LITTLE = 1 + 1e-10
@@ -47,34 +48,32 @@ class Variance(Statistic):
         ),
     )
 
-    def _unit(self, domain: Numbers) -> Fraction:
-        """Squares must stay within 2^30 units."""
-        half = max(domain.high - domain.middle, domain.middle - domain.low)
-        return max(domain.unit, 2 * power_of_two(half / _MOST_SQUARED))
+    def _coarse(self, table: Declared) -> Coarse:
+        """Squares, too, must stay small enough to be summed."""
+        domain: Numbers = table.domain(self.column, Numbers)
+        return domain.around_middle(_MOST_SQUARED)
 
     def expression(self, table: Table) -> ir.Table:
-        """How many, how far from the middle, and how far squared."""
-        domain = table.domain(self.column, Numbers)
-        rows = steps(table, self.column, domain.middle, self._unit(domain), self.where)
-        whole = rows.steps.cast("int64")  # sums of squares outgrow what floats hold exactly
-        return rows.aggregate(count=rows.steps.count(), total=rows.steps.sum(), squares=(whole * whole).sum())
+        """How many, how far above the lowest, and how far from the middle squared."""
+        coarse = self._coarse(table)
+        rows = steps(table, self.column, coarse, self.where)
+        away = rows.steps.cast("int64") + coarse.low
+        return rows.aggregate(count=rows.steps.count(), total=rows.steps.sum(), squares=(away * away).sum())
 
     def parts(self, table: Declared) -> tuple[Part, ...]:
         """A fifth for the count, two fifths for each moment."""
-        domain, bounds = table.domain(self.column, Numbers), table.contribution
-        unit = self._unit(domain)
-        low, high = domain.reach(domain.middle, unit)
-        most = max(low * low, high * high)
+        coarse, bounds = self._coarse(table), table.contribution
+        unit, most = coarse.unit, max(coarse.low**2, coarse.high**2)
         return (
             scalar("count", bounds.sum_change(0, 1), share=_FIFTH),
-            scalar("sum from the middle", bounds.sum_change(low, high), unit, 2 * _FIFTH),
+            scalar("sum from the middle", bounds.sum_change(coarse.low, coarse.high), unit, 2 * _FIFTH),
             scalar("sum of squares", bounds.sum_change(0, most), unit * unit, 2 * _FIFTH),
         )
 
     def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """One for each part."""
         count, total, squares = first_row(rows)
-        return (count,), (total,), (squares,)
+        return (count,), (total + self._coarse(table).low * count,), (squares,)
 
     def value(self, table: Declared, amounts: Amounts) -> float:
         """Between 0 and the square of half the range."""
@@ -87,8 +86,7 @@ class Variance(Statistic):
 
     def most(self, table: Declared) -> float:
         """The most that a value on the grid of its unit differs from the middle."""
-        domain = table.domain(self.column, Numbers)
-        return most_from_middle(domain, self._unit(domain))
+        return most_from_middle(table.domain(self.column, Numbers), self._coarse(table))
 
     def off(self, table: Declared, noises: Noises, means: Ends, variances: Ends, rows: float) -> float:
         """How far off the variance of so many rows may be, but for the square of the mean's error.
@@ -96,7 +94,7 @@ class Variance(Statistic):
         Means m, from the middle, and variances v lie in these intervals.  With noise q of the sum of squares,
         q - 2m·s + (m² - v)·t is what the noisy parts come to in place of 0.
         """
-        most, unit = self.most(table), float(self._unit(table.domain(self.column, Numbers)))
+        most, unit = self.most(table), float(self._coarse(table).unit)
         far, near = max(map(abs, means)), 0.0 if means[0] <= 0 <= means[1] else min(map(abs, means))
         off, factor = 0.0, most**2
         for _ in range(1 + NARROWER):
@@ -111,7 +109,7 @@ class Variance(Statistic):
         greatest = self._greatest(table)
         if count < 1:
             return 0.0, float(greatest)
-        mean, rows, unit = float(total / count), float(count), float(self._unit(table.domain(self.column, Numbers)))
+        mean, rows, unit = float(total / count), float(count), float(self._coarse(table).unit)
         moved = mean_off(noises, abs(mean) * UP, self.most(table), unit, rows, FOR_SQUARE)
         found = squares / count - (total / count) ** 2
         near, means = float(found), (mean - moved, mean + moved)

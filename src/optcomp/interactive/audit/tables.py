@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, get_args
 
 from optcomp.extras import needed
-from optcomp.statistics import Categories, Integers, Neighbourhood, Query, Reals, Table
+from optcomp.statistics import Categories, Integers, Neighbourhood, Reals, Table
 
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
 """All of them."""
@@ -46,9 +46,9 @@ class Remembered(Table):
     So does not, then, which rows of a person are kept; here those are all alike.
     """
 
-    def run(self, query: Query) -> list[tuple[object, ...]]:
+    def run(self, query: str) -> list[tuple[object, ...]]:
         """The rows of a result."""
-        found: dict[Query, list[tuple[object, ...]]] = self.__dict__.setdefault("_found", {})
+        found: dict[str, list[tuple[object, ...]]] = self.__dict__.setdefault("_found", {})
         if query not in found:
             found[query] = super().run(query)
         return found[query]

@@ -1,0 +1,114 @@
+"""Batches of cells as batches of integers: what a snapshot holds, before the lot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcomp.errors import UnreadableData
+from optcomp.statistics import cells
+from optcomp.statistics.declared import Declared
+from optcomp.statistics.sources import Source
+from optcomp.statistics.tallies import ColumnTally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PERSON = "person"
+"""The column of a snapshot that tells people apart."""
+MOST_ROWS = 2**40
+"""A larger table is refused: its sums might not fit 62 bits."""
+
+
+def cell_name(place: int) -> str:
+    """The column of a snapshot that holds the cells of the declared column at this place."""
+    return f"c{place}"
+
+
+def used_columns(declared: Declared) -> list[str]:
+    """The columns that are read: those declared, and that of people."""
+    return list(dict.fromkeys((*declared.columns, *([] if declared.person is None else [declared.person]))))
+
+
+class Encoder:
+    """Reads a source once, and counts what it finds."""
+
+    def __init__(self, declared: Declared, source: Source) -> None:
+        self._declared, self._source = declared, source
+        for name, domain in declared.columns.items():
+            cells.fits(name, domain, source.kinds[name])
+        if declared.person is not None:
+            cells.fits(declared.person, None, source.kinds[declared.person])
+        self.columns = [ColumnTally(name, domain) for name, domain in declared.columns.items()]
+        self.person = None if declared.person is None else ColumnTally(declared.person, None)
+        self.rows = 0
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of what `batches` gives."""
+        import pyarrow as pa
+
+        fields = [pa.field(cell_name(place), pa.int32()) for place in range(len(self.columns))]
+        if self._declared.person is not None:
+            kind = self._source.kinds[self._declared.person]
+            fields.append(pa.field(PERSON, pa.int64() if pa.types.is_integer(kind) else pa.large_string()))
+        return pa.schema(fields or [pa.field("c", pa.int32())])
+
+    def batches(self) -> Iterator[Any]:
+        """Integers; what is missing or cannot be read is null."""
+        import pyarrow as pa
+
+        schema = self.schema
+        for batch in self._source.batches():
+            columns = [self._column(batch, tally) for tally in self.columns]
+            if self.person is not None:
+                columns.append(self._person(batch, schema.field(PERSON).type))
+            if not columns:
+                columns = [pa.nulls(batch.num_rows, pa.int32())]
+            self.rows += batch.num_rows
+            yield pa.record_batch(columns, schema)
+
+    def _column(self, batch: Any, tally: ColumnTally) -> Any:
+        import pyarrow as pa
+
+        assert tally.domain is not None
+        column = cells.plain(batch.column(tally.name))
+        codes, values = cells.encode(tally.domain, column)
+        tally.add(column, codes, values)
+        return pa.array(codes.astype(np.int32), mask=codes < 0)
+
+    def _person(self, batch: Any, kind: pa.DataType) -> Any:
+        import pyarrow as pa
+
+        assert self.person is not None
+        found, codes = cells.person(cells.plain(batch.column(self.person.name)))
+        missing = np.where(codes == 0, np.where(found.is_valid().to_numpy(zero_copy_only=False), 0, -1), codes)
+        self.person.add(found, missing, None)
+        if pa.types.is_integer(kind) and not pa.types.is_integer(found.type):  # of 64 bits without a sign
+            raise UnreadableData(f"column {self.person.name!r}", "holds integers of more than 63 bits: make them text")
+        return found.cast(kind)
+
+    def refuse(self) -> None:
+        """Raises if anything could not be read; says where the first such place is, and how many there are."""
+        lines, tallies = self._source.lines, [*self.columns, *([self.person] if self.person is not None else [])]
+        found: list[tuple[int, str, str]] = []
+        if lines.first is not None:
+            found.append((lines.first[0], f"{self._source.where}, line {lines.first[0]:,}", lines.first[1]))
+        for tally in tallies:
+            if tally.first is not None:
+                row, why = tally.first
+                where = f"{self._source.where}, {self._source.place(row)}, column {tally.name!r}"
+                found.append((row, where, cells.WHY[why]))
+        if not found:
+            return
+        _, place, reason = min(found)
+        bad_lines, bad_cells = sum(lines.bad.values()), sum(tally.unreadable for tally in tallies)
+        counts = [f"{count:,} {what}{'' if count == 1 else 's'}" for what, count in _kinds(bad_lines, bad_cells)]
+        advice = f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count as missing"
+        raise UnreadableData(place, reason, bad_lines + bad_cells, advice)
+
+
+def _kinds(lines: int, found: int) -> list[tuple[str, int]]:
+    return [(what, count) for what, count in (("line", lines), ("cell", found)) if count]

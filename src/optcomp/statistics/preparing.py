@@ -1,0 +1,210 @@
+r"""Preparation: a table is read, checked, bounded and frozen once, before anything is spent.
+
+Which rows of a person stay is a function of that person alone (SNAPSHOT in docs/snapshots.md).  For a fixed key, the
+place of a row among the rows of its person is
+
+    SHA-256(key, person, the row's integers, its number among equal rows of that person)
+
+and the first `rows_per_person` stay.  So neighbouring tables have snapshots that differ in the rows of one person, and
+in at most so many of them: whatever the key is, whoever knows it, on every engine.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.statistics.declared import Declared
+from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
+from optcomp.statistics.sources import Source
+
+ROWS = "rows.parquet"
+"""The file of a snapshot's rows."""
+EVERYTHING = "everything.parquet"
+"""The file of all rows as they were before the lot."""
+KEY_BYTES = 32
+"""Of a key."""
+
+
+def new_key() -> bytes:
+    """Nobody guesses it."""
+    return secrets.token_bytes(KEY_BYTES)
+
+
+def staging(memory: str | None, folder: Path) -> Any:
+    """An engine that spills into a folder."""
+    import duckdb
+
+    settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": str(folder / "spill")}
+    if memory is not None:
+        settings["memory_limit"] = memory
+    try:
+        return duckdb.connect(":memory:", config=settings)
+    except duckdb.Error:
+        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+
+
+def prepare(
+    source: Source, declared: Declared, key: bytes, folder: Path, *, memory: str | None, keep_everything: bool = False
+) -> Encoder:
+    """Write the rows of a snapshot into the folder; what was found on the way is in the encoder."""
+    encoder = Encoder(declared, source)
+    if declared.person is None:  # every row stays
+        _write_batches(encoder, folder / ROWS)
+        if keep_everything:
+            copyfile(folder / ROWS, folder / EVERYTHING)
+    else:
+        engine = staging(memory, folder)
+        try:
+            engine.execute("SET preserve_insertion_order = false")
+            _stage(engine, encoder)
+            _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
+            if keep_everything:
+                _write(engine, Lot(declared, key, DUCKDB).everything("staged"), folder / EVERYTHING)
+        finally:
+            engine.close()
+    if encoder.rows > MOST_ROWS:
+        raise UnreadableData(source.name, f"has more than {MOST_ROWS:,} rows")
+    return encoder
+
+
+def _write_batches(encoder: Encoder, path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(path, encoder.schema, compression="zstd") as writer:
+        for batch in encoder.batches():
+            writer.write_batch(batch)
+
+
+def _stage(engine: Any, encoder: Encoder) -> None:
+    """Everything that is read, in a table of the engine; an error of the source is raised as it was."""
+    import pyarrow as pa
+
+    failed = list[BaseException]()
+
+    def batches() -> Iterator[Any]:
+        try:
+            yield from encoder.batches()
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    engine.register("batches", pa.RecordBatchReader.from_batches(encoder.schema, batches()))
+    try:
+        engine.execute("CREATE TABLE staged AS FROM batches")
+    except Exception:
+        if failed:
+            raise failed[0] from None
+        raise
+
+
+def _write(engine: Any, query: str, path: Path) -> None:
+    quoted = str(path).replace("'", "''")
+    engine.execute(f"COPY ({query}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+
+
+class Dialect:
+    """How an engine writes what engines write differently."""
+
+    def __init__(self, sha256: str, number: str, text: str) -> None:
+        self._sha256, self._number, self.text = sha256, number, text
+
+    def sha256(self, words: str) -> str:
+        """In hexadecimal digits."""
+        return self._sha256.format(words)
+
+    def number(self, digest: str) -> str:
+        """The first 60 bits of a digest."""
+        return self._number.format(digest)
+
+
+DUCKDB = Dialect("sha256({})", "CAST('0x' || substr({}, 1, 15) AS BIGINT)", "VARCHAR")
+SPARK = Dialect("sha2({}, 256)", "CAST(conv(substr({}, 1, 15), 16, 10) AS BIGINT)", "STRING")
+
+
+class Lot:
+    """The query that leaves `rows_per_person` rows of each person, and makes ids of people that say nothing."""
+
+    def __init__(self, declared: Declared, key: bytes, dialect: Dialect) -> None:
+        self._declared, self._key, self._dialect = declared, key.hex(), dialect
+        self._cells = [cell_name(place) for place in range(len(declared.columns))]
+
+    def query(self, staged: str) -> str:
+        """Of the rows in a table of integers, null where one is missing."""
+        allowed, groups = self._declared.contribution.rows, self._groups()
+        owned = f"SELECT * FROM {staged} WHERE {PERSON} IS NOT NULL"
+        many = f"SELECT {PERSON} AS owner FROM {staged} WHERE {PERSON} IS NOT NULL GROUP BY {PERSON}"
+        many += f" HAVING count(*) > {allowed}"
+        if groups:
+            inner = f"SELECT * FROM ({self._drawn(owned)}) AS drawn WHERE place <= {allowed}"
+            return f"SELECT {self._kept(groups)} FROM ({inner}) AS kept"
+        few = f"{self.everything(staged)} AND {PERSON} NOT IN (SELECT owner FROM many)"
+        mine = f"SELECT * FROM {staged} WHERE {PERSON} IN (SELECT owner FROM many)"
+        drawn = f"SELECT {self._kept({})} FROM ({self._drawn(mine)}) AS drawn WHERE place <= {allowed}"
+        return f"WITH many AS ({many}) {few} UNION ALL {drawn}"
+
+    def everything(self, staged: str) -> str:
+        """The same rows before the lot, people by the same ids."""
+        return f"SELECT {self._kept({})} FROM {staged} WHERE {PERSON} IS NOT NULL"
+
+    def _kept(self, groups: Mapping[str, str]) -> str:
+        """The columns of a snapshot."""
+        number = self._dialect.number(self._dialect.sha256(self._words("'id'", self._text(PERSON))))
+        return ", ".join(
+            [f"{number} AS {PERSON}", *self._cells, *(f"{rank} AS {name}" for name, rank in groups.items())]
+        )
+
+    def _drawn(self, rows: str) -> str:
+        """The place of each row among the rows of its person."""
+        cells, each = ", ".join(self._cells), ", ".join([PERSON, *self._cells])
+        numbered = (
+            f"SELECT *, row_number() OVER (PARTITION BY {each} ORDER BY {PERSON}) AS number FROM ({rows}) AS mine"
+        )
+        words = self._words(
+            "'lot'", self._text(PERSON), *(self._filled(cell) for cell in self._cells), self._text("number")
+        )
+        lots = f"SELECT *, {self._dialect.sha256(words)} AS lot FROM ({numbered}) AS numbered"
+        order = ", ".join(["lot", *([cells] if cells else []), "number"])
+        return f"SELECT *, row_number() OVER (PARTITION BY {PERSON} ORDER BY {order}) AS place FROM ({lots}) AS lots"
+
+    def _groups(self) -> dict[str, str]:
+        """The place of a row's group among the groups of its person, and of the row in its group."""
+        found, names = dict[str, str](), list(self._declared.columns)
+        for rank, column in enumerate(self._declared.grouped_by):
+            cell = cell_name(names.index(column))
+            draw = self._dialect.sha256(self._words(f"'group {rank}'", self._text(PERSON), self._filled(cell)))
+            found[group_name(rank)] = (
+                f"CAST(dense_rank() OVER (PARTITION BY {PERSON} ORDER BY {draw}, {cell}) - 1 AS INT)"
+            )
+            within = f"row_number() OVER (PARTITION BY {PERSON}, {cell} ORDER BY place)"
+            found[within_name(rank)] = f"CAST({within} - 1 AS INT)"
+        return found
+
+    def _words(self, *words: str) -> str:
+        return " || '/' || ".join([f"'{self._key}'", *words])
+
+    def _text(self, column: str) -> str:
+        return f"CAST({column} AS {self._dialect.text})"
+
+    def _filled(self, column: str) -> str:
+        return f"coalesce({self._text(column)}, '')"
+
+
+def group_name(rank: int) -> str:
+    """The column with the place of a row's group among those of its person."""
+    return f"g{rank}"
+
+
+def within_name(rank: int) -> str:
+    """The column with the place of a row in its group."""
+    return f"w{rank}"
+
+
+def working_folder() -> TemporaryDirectory[str]:
+    """For nobody else."""
+    return TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)

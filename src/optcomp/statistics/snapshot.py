@@ -1,0 +1,154 @@
+"""A snapshot on disk: a folder with what is declared, the rows as integers, and the owner's keys.
+
+    declaration.json   what was declared, and where the rows are; may be shown to everybody
+    rows.parquet       the rows, unless a database keeps them; private
+    keys.json          the key of the lot, the key of the digest, and the digest; private
+
+The digest is made under a key that is drawn for this snapshot alone: one key for two versions would tell whether
+anybody changed.  How many rows there are, and how large the files are, is private too.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.statistics.declaration import read_declaration, written_declaration
+from optcomp.statistics.declared import Declared
+from optcomp.statistics.encoding import PERSON, cell_name
+from optcomp.statistics.engines import ParquetRows, Rows, kind_of_rows
+from optcomp.statistics.preparing import ROWS, group_name, new_key, within_name
+
+FORMAT, KEYS, VERSION = "optcomp-snapshot", "optcomp-snapshot-keys", 1
+"""How the two files begin."""
+DECLARATION, KEY_FILE = "declaration.json", "keys.json"
+"""Their names."""
+_MOST_ID = 2**60
+"""Ids of people have 60 bits."""
+
+
+def columns_of_rows(declared: Declared) -> dict[str, int]:
+    """The columns of the rows, each with its largest integer."""
+    found = {PERSON: _MOST_ID - 1} if declared.person is not None else {}
+    found |= {cell_name(place): domain.top for place, domain in enumerate(declared.columns.values())}
+    for rank in range(len(declared.grouped_by)):
+        found |= dict.fromkeys((group_name(rank), within_name(rank)), declared.contribution.rows - 1)
+    return found or {"c": 0}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a snapshot holds."""
+
+    declared: Declared
+    rows: Rows
+    lot: bytes
+    digest: str
+
+
+def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any) -> None:
+    """Write a snapshot, whole or not at all."""
+    if path.exists() or path.is_symlink():
+        raise InvalidInput("path", str(path), "is there already: a snapshot is never overwritten")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    draft.mkdir(mode=0o700)
+    made = None
+    try:
+        if connection is None:
+            shutil.copyfile(_file_of(rows), draft / ROWS)
+            kept: Rows = ParquetRows(draft / ROWS)
+        else:
+            name = f"optcomp_{secrets.token_hex(8)}"
+            made = kept = kind_of_rows(connection).written(connection, name, _file_of(rows), columns_of_rows(declared))
+        key, about = new_key(), written_declaration(declared)
+        document = {"format": FORMAT, "version": VERSION, "declaration": about, "rows": kept.about()}
+        digest = _digest(kept, declared, key, document)
+        _write(draft / DECLARATION, document)
+        private = {"format": KEYS, "version": VERSION, "lot": lot.hex(), "digest_key": key.hex(), "digest": digest}
+        _write(draft / KEY_FILE, private)
+        os.rename(draft, path)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        if made is not None:
+            made.drop()
+        raise
+
+
+def _file_of(rows: Rows) -> Path:
+    if not isinstance(rows, ParquetRows):
+        raise InvalidInput("connection", rows.dialect, "keeps the rows of this table already: its snapshot is there")
+    return rows.path
+
+
+def _digest(rows: Rows, declared: Declared, key: bytes, document: dict[str, Any]) -> str:
+    """Of the rows, and of what is declared about them."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    found = rows.digest(key, list(columns_of_rows(declared)))
+    return hmac.new(key, f"{found}\n{text}".encode(), "sha256").hexdigest()
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf8") as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether a path is that of a snapshot."""
+    return (path / DECLARATION).is_file()
+
+
+def open_snapshot(path: Path, connection: Any, memory: str | None) -> Opened:
+    """Read and verify a snapshot."""
+    if not is_snapshot(path):
+        raise InvalidInput("path", str(path), "is not a snapshot")
+    document, keys = _read(path / DECLARATION, FORMAT), _read(path / KEY_FILE, KEYS)
+    try:
+        declared, kept = read_declaration(document["declaration"]), document["rows"]
+        lot, key, digest = bytes.fromhex(keys["lot"]), bytes.fromhex(keys["digest_key"]), str(keys["digest"])
+        rows = _rows(path, kept, connection, memory)
+    except (KeyError, ValueError, TypeError) as error:
+        if isinstance(error, InvalidInput) and error.argument in ("connection", "memory"):
+            raise
+        raise InvalidInput("path", str(path), "is a snapshot that was changed by hand") from None
+    try:
+        found = _digest(rows, declared, key, document)
+    except Exception as error:
+        raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__})") from None
+    if not hmac.compare_digest(found, digest):
+        raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
+    return Opened(declared, rows, lot, digest)
+
+
+def _rows(path: Path, kept: dict[str, str], connection: Any, memory: str | None) -> Rows:
+    engine = kept["engine"]
+    if engine == "parquet":
+        if not (path / ROWS).is_file():
+            raise KeyError(ROWS)
+        return ParquetRows(path / ROWS, memory)
+    if connection is None or getattr(connection, "name", None) != engine:
+        raise InvalidInput("connection", connection, f"must be the connection to {engine} that keeps the rows")
+    name = kept["table"]
+    if not name.replace("_", "").isalnum() or not name.isascii():
+        raise ValueError(name)
+    return kind_of_rows(connection)(connection, name)
+
+
+def _read(path: Path, form: str) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf8"))
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise InvalidInput("path", str(path), "is missing, or was changed by hand")
+    if found.get("version") != VERSION:
+        raise InvalidInput("path", str(path), f"has version {found.get('version')!r}, and this program knows {VERSION}")
+    return found

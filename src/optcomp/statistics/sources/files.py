@@ -1,0 +1,190 @@
+"""CSV and Parquet files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import string
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.statistics.sources.lines import LONGEST, Records
+from optcomp.statistics.sources.source import BATCH, Source, all_known
+
+_READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
+"""The delimiters that a header may have."""
+_UTF16, _UTF8 = (b"\xff\xfe", b"\xfe\xff"), b"\xef\xbb\xbf"
+"""With which files begin: those that are not UTF-8, and some that are."""
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+"""Names that differ in case, of these letters only, are too alike."""
+
+
+def opened_file(path: Path, used: Collection[str], multiline: bool) -> Source:
+    """A file by how its name ends."""
+    delimiters = _READERS.get(path.suffix.lower())
+    if delimiters is None:
+        raise InvalidInput("source", str(path), f"must end in one of {', '.join(_READERS)}")
+    if not path.is_file():
+        raise InvalidInput("source", str(path), "is not a file")
+    try:
+        return CsvFile(path, used, delimiters, multiline) if delimiters else ParquetFile(path, used)
+    except OSError as error:
+        raise InvalidInput("source", str(path), f"cannot be read ({error.strerror or error})") from None
+
+
+class ParquetFile(Source):
+    """A Parquet file; of its columns none is read but those that are used."""
+
+    def __init__(self, path: Path, used: Collection[str]) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        super().__init__()
+        self.name, self.where, self._path, self.size = path.stem, path.name, path, path.stat().st_size
+        try:
+            self._file = pq.ParquetFile(path)
+            schema = self._file.schema_arrow
+        except (pa.ArrowException, OSError) as error:
+            raise InvalidInput("source", str(path), f"cannot be read as Parquet ({_brief(error)})") from None
+        self.columns = tuple(schema.names)
+        all_known(used, self.columns)
+        twice = [name for name in used if self.columns.count(name) > 1]
+        if twice:
+            raise InvalidInput("source", str(path), f"must name each column once, and has {twice[0]!r} twice")
+        self._used = list(used)
+        self.kinds = {name: schema.field(name).type for name in used}
+
+    def batches(self) -> Iterator[Any]:
+        """Row group by row group."""
+        import pyarrow as pa
+
+        if not self._used:  # nothing but the number of rows is asked for
+            yield from _empty_batches(self._file.metadata.num_rows)
+            return
+        try:
+            for batch in self._file.iter_batches(BATCH, columns=self._used):
+                yield batch.select(self._used)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise UnreadableData(self._path.name, f"cannot be read as Parquet ({_brief(error)})") from None
+
+
+def _empty_batches(rows: int) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for start in range(0, rows, BATCH):
+        yield pa.RecordBatch.from_struct_array(pa.array([{}] * min(BATCH, rows - start), pa.struct([])))
+
+
+class CsvFile(Source):
+    """A file of lines; everything about its format is fixed by its header, and all cells are text."""
+
+    def __init__(self, path: Path, used: Collection[str], delimiters: str, multiline: bool) -> None:
+        import pyarrow as pa
+
+        super().__init__()
+        self.name, self.where, self._path, self.size = path.stem, path.name, path, path.stat().st_size
+        self._first, lines = _first_line(path, multiline)
+        headers = {delimiter: _header(path, self._first, delimiter) for delimiter in delimiters}
+        self._delimiter = max(delimiters, key=lambda each: len(set(used) & set(headers[each])))
+        names = headers[self._delimiter]
+        _each_once(path, names)
+        all_known(used, names)
+        self.columns, self._used = tuple(names), list(used)
+        self.kinds = dict.fromkeys(used, pa.large_binary())
+        self._multiline, self._line = multiline, lines + 1
+        self._records: Records | None = None
+
+    def batches(self) -> Iterator[Any]:
+        """Block by block."""
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        with self._path.open("rb") as file:
+            file.seek(len(self._first))
+            records = Records(file, self._delimiter, len(self.columns), multiline=self._multiline, line=self._line)
+            self._records, self.lines = records, records.lines
+            start = records.read(1)
+            if not start:
+                return
+            places = {name: str(self.columns.index(name)) for name in self._used}
+            wanted = list(places.values()) or ["0"]
+            reader = arrow_csv.open_csv(
+                pa.PythonFile(_Begun(start, records), mode="r"),
+                read_options=arrow_csv.ReadOptions(
+                    block_size=2 * LONGEST, column_names=[str(place) for place in range(len(self.columns))]
+                ),
+                parse_options=arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=self._multiline),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(wanted, pa.large_binary()),
+                    include_columns=wanted,
+                    strings_can_be_null=False,
+                    check_utf8=False,
+                ),
+            )
+            for batch in reader:
+                yield batch.rename_columns(list(places) or ["0"]).select(self._used) if self._used else batch
+
+    def place(self, row: int) -> str:
+        """The line."""
+        assert self._records is not None
+        return f"line {self._records.line_of(row):,}"
+
+
+class _Begun(io.RawIOBase):
+    """A file of which the first byte has been read."""
+
+    def __init__(self, start: bytes, rest: Records) -> None:
+        self._start, self._rest = start, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self._start:
+            found, self._start = self._start, b""
+            return found
+        return self._rest.read(size)
+
+
+def _first_line(path: Path, multiline: bool) -> tuple[bytes, int]:
+    """The bytes of the header, and how many lines they are."""
+    with path.open("rb") as file:
+        start = file.readline(LONGEST)
+        if start[:2] in _UTF16:
+            raise InvalidInput("source", str(path), "is in UTF-16, and must be in UTF-8")
+        while multiline and start.count(b'"') % 2:
+            more = file.readline(LONGEST)
+            if not more or len(start) > LONGEST:
+                break
+            start += more
+    if start.count(b'"') % 2:
+        raise InvalidInput("source", str(path), "has a header with a quotation mark that is not closed")
+    return start, start.count(b"\n")
+
+
+def _header(path: Path, first: bytes, delimiter: str) -> list[str]:
+    text = first.removeprefix(_UTF8).decode("utf8", "replace")
+    if not text:
+        raise InvalidInput("source", str(path), "is empty")
+    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    if not names:
+        raise InvalidInput("source", str(path), "must begin with the names of its columns, not with an empty line")
+    return [name or f"(column {place})" for place, name in enumerate(names, 1)]  # such as an index that was written
+
+
+def _each_once(path: Path, names: Sequence[str]) -> None:
+    """Two names that differ in case only are too alike."""
+    seen: dict[str, str] = {}
+    for name in names:
+        key = name.translate(_LOWER)
+        if key in seen:
+            found = f"{name!r} twice" if seen[key] == name else f"{seen[key]!r} and {name!r}"
+            raise InvalidInput("source", str(path), f"must name each column once, and its header has {found}")
+        seen[key] = name
+
+
+def _brief(error: BaseException) -> str:
+    """The first line of what a library says; it is shown to the owner of the data only."""
+    return str(error).split("\n", 1)[0][:200]

@@ -1,0 +1,104 @@
+"""Data frames and Arrow tables."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+from optcomp.errors import InvalidInput
+from optcomp.statistics.cells import STRANGE, mark
+from optcomp.statistics.sources.source import BATCH, Source, all_known
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MOST_DIGITS = 300
+"""Integers of more digits are too large for floats."""
+
+
+class Frame(Source):
+    """A table in memory: what is read of it is copied at once.
+
+    Columns of pandas that hold Python objects, whose type would follow from what is in them, become text cell by cell.
+    """
+
+    def __init__(self, source: Any, used: Collection[str], numbers: Collection[str]) -> None:
+        super().__init__()
+        self.name = "table"
+        self._table = _arrow(source, used, numbers)
+        self.columns = tuple(self._table.column_names)
+        self.kinds = {field.name: field.type for field in self._table.schema}
+
+    def batches(self) -> Iterator[Any]:
+        """Slices."""
+        yield from self._table.to_batches(BATCH)
+
+
+def _arrow(source: Any, used: Collection[str], numbers: Collection[str]) -> pa.Table:
+    """The columns that are used, as an Arrow table."""
+    import pyarrow as pa
+
+    pandas = sys.modules.get("pandas")
+    try:
+        if pandas is not None and isinstance(source, pandas.DataFrame):
+            all_known(used, list(source.columns))
+            if not used:
+                return pa.table({"0": pa.nulls(len(source))})
+            return pa.table({name: _from_pandas(source[name], name in numbers) for name in used})
+        if isinstance(source, dict):
+            raise TypeError("its types would follow from its values; make it a data frame")
+        found = pa.table(source)
+        all_known(used, found.column_names)
+        twice = [name for name in used if found.column_names.count(name) > 1]
+        if twice:
+            raise TypeError(f"it has the column {twice[0]!r} twice")
+        return found.select(list(used)) if used else found.slice(0)
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise InvalidInput("source", type(source).__name__, f"is not a table: {error}") from None
+
+
+def _from_pandas(series: Any, number: bool) -> Any:
+    import pyarrow as pa
+
+    pandas = sys.modules["pandas"]
+    if series.dtype.kind == "O":  # objects, text, categories
+        cells = series.astype(object).tolist()
+        return pa.array([_text(cell, number, pandas) for cell in cells], type=pa.large_string())
+    return pa.array(series, from_pandas=True)
+
+
+def _text(cell: Any, number: bool, pandas: Any) -> str | None:
+    """A cell as text, such that reading the text gives what a column of the cell's own type would give."""
+    try:
+        if isinstance(cell, str):
+            cell.encode()  # half a letter is no text
+            return str(cell)
+        types = pandas.api.types
+        if types.is_scalar(cell) and pandas.isna(cell):
+            return None
+        if types.is_bool(cell):
+            return str(int(cell)) if number else str(bool(cell)).lower()
+        if types.is_integer(cell):
+            return str(int(cell)) if abs(int(cell)) <= 10**_MOST_DIGITS else "1e400"
+        if types.is_float(cell) and math.isfinite(cell) and abs(cell) <= 2**53 and cell == int(cell):
+            return str(int(cell))
+        if types.is_number(cell) or _dated(cell):
+            return str(cell)
+    except Exception:  # whatever a cell does when it is looked at, it is this cell alone that cannot be read
+        return mark(STRANGE)
+    return mark(STRANGE)
+
+
+def _dated(cell: Any) -> bool:
+    """Dates, times, and decimals, which pandas does not call numbers."""
+    import datetime
+    import decimal
+    import fractions
+    import uuid
+
+    known = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID)
+    return isinstance(cell, known)

@@ -1,0 +1,144 @@
+"""Tables of Ibis: of PostgreSQL, Spark, DuckDB and other engines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from optcomp.errors import UnreadableData
+from optcomp.extras import needed
+from optcomp.statistics.cells import MOST_LETTERS
+from optcomp.statistics.sources.source import BATCH, Source, all_known
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+_BLOCK = 1 << 23
+"""Bytes that a reader of a stream looks at; a row of cells that are cut is shorter."""
+
+
+def is_relation(source: object) -> TypeGuard[ir.Table]:
+    """Whether it is a table of Ibis; without Ibis there is none."""
+    types = sys.modules.get("ibis.expr.types")
+    return types is not None and isinstance(source, types.Table)
+
+
+class Relation(Source):
+    """A table of Ibis.  Reading may fail inside the engine: then nothing is prepared, and its owner is told."""
+
+    def __init__(self, relation: ir.Table, used: Collection[str]) -> None:
+        import pyarrow as pa
+
+        super().__init__()
+        needed("ibis", "data")
+        self.columns = tuple(relation.columns)
+        all_known(used, self.columns)
+        self.name, self._used = str(getattr(relation.op(), "name", "table")), list(used)
+        self.backend = relation.get_backend()
+        self.relation = relation.select(self._used) if self._used else relation
+        kinds = self.relation.schema()
+        self.kinds = {
+            name: pa.large_string() if kinds[name].is_unknown() or kinds[name].is_uuid() else kinds[name].to_pyarrow()
+            for name in self._used
+        }
+
+    def batches(self) -> Iterator[Any]:
+        """As text from PostgreSQL, whose types hold more than others; as they are from other engines."""
+        try:
+            if self.backend.name == "postgres":
+                yield from self._copied()
+            else:
+                yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
+        except UnreadableData:
+            raise
+        except Exception as error:
+            raise UnreadableData(self.name, f"the engine cannot read it ({type(error).__name__})") from None
+
+    def _copied(self) -> Iterator[Any]:
+        """COPY of every cell as text, cut where it is longer than any cell may be."""
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        names = [str(place) for place in range(max(len(self._used), 1))]
+        query = _postgres_text(self.backend, self.relation, self._used)
+        with self.backend.con.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv)") as copied:
+            stream = _Stream(copied)
+            if not stream.begun:
+                return
+            reader = arrow_csv.open_csv(
+                pa.PythonFile(stream, mode="r"),
+                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names),
+                parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.large_binary()),
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    null_values=[""],
+                    check_utf8=False,
+                ),
+            )
+            for batch in reader:
+                yield (
+                    pa.record_batch(
+                        {
+                            name: _typed(cells, self.kinds[name])
+                            for name, cells in zip(self._used, batch.columns, strict=True)
+                        }
+                    )
+                    if self._used
+                    else batch
+                )
+
+
+def _postgres_text(backend: Any, relation: ir.Table, used: list[str]) -> str:
+    """Every column as text, no longer than just too long."""
+    inner = str(backend.compile(relation))
+    cells = [f"left({_quoted(name)}::text, {MOST_LETTERS + 1})" for name in used] or ["'x'"]
+    return f"SELECT {', '.join(cells)} FROM ({inner}) AS optcomp_source"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _typed(cells: Any, kind: Any) -> Any:
+    """Text of truth values and integers as what it was; everything else stays text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(kind):
+        return pc.equal(cells, b"true")
+    return cells.cast(pa.large_string()).cast(pa.int64()) if pa.types.is_integer(kind) else cells
+
+
+class _Stream:
+    """What a COPY sends, as a file."""
+
+    closed = False
+
+    def __init__(self, copied: Any) -> None:
+        self._blocks = iter(copied)
+        self._ready = memoryview(next(self._blocks, b""))
+        self.begun = bool(self._ready)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        pieces, left = list[bytes](), size
+        while left > 0:
+            if not self._ready:
+                self._ready = memoryview(next(self._blocks, b""))
+                if not self._ready:
+                    break
+            piece = bytes(self._ready[:left])
+            self._ready = self._ready[len(piece) :]
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """Nothing to do: the cursor is closed by whoever opened it."""

@@ -1,0 +1,63 @@
+"""What a source of cells is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from optcomp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH = 1 << 16
+"""Rows at a time."""
+
+
+@dataclass
+class Lines:
+    """Lines of a file that could not be told apart into cells, by what is wrong; and where the first such line is."""
+
+    bad: dict[str, int] = field(default_factory=dict)
+    first: tuple[int, str] | None = None
+
+    def note(self, why: str, line: int, count: int = 1) -> None:
+        """One more."""
+        self.bad[why] = self.bad.get(why, 0) + count
+        if self.first is None or line < self.first[0]:
+            self.first = line, why
+
+
+class Source(ABC):
+    """Cells of some columns, in batches."""
+
+    name: str
+    """For people, if the table has no other name."""
+    where: str = "the table"
+    """For people, where something in it is told."""
+    kinds: Mapping[str, pa.DataType]
+    """The type of each column that is asked for."""
+    columns: tuple[str, ...] = ()
+    """All columns that the source has."""
+    size: int | None = None
+    """In bytes, if it is a file."""
+
+    def __init__(self) -> None:
+        self.lines = Lines()
+
+    @abstractmethod
+    def batches(self) -> Iterator[Any]:
+        """Record batches of Arrow, with the columns that are asked for; once."""
+
+    def place(self, row: int) -> str:
+        """Where a row is, counted from 0: for whoever holds the data."""
+        return f"row {row + 1:,}"
+
+
+def all_known(used: Collection[str], known: Collection[Any]) -> None:
+    """Refuses columns that are not there."""
+    for column in used:
+        if column not in known:
+            raise InvalidInput("columns", column, f"is not in the table, which has {', '.join(map(str, known))}")
