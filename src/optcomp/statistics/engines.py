@@ -136,6 +136,19 @@ class TableRows(Rows):
     def _piece(self, place: int) -> str:
         """16 bits of the hash `h` as an integer."""
 
+    def export(self, path: Path, columns: Sequence[str]) -> None:
+        """Write the rows to a Parquet file."""
+        import pyarrow.parquet as pq
+
+        writer = None
+        for batch in self.backend.table(self.name).select(*columns).to_pyarrow_batches():
+            writer = writer or pq.ParquetWriter(path, batch.schema, compression="zstd")
+            writer.write_batch(batch)
+        if writer is None:
+            pq.write_table(self.backend.table(self.name).select(*columns).to_pyarrow(), path)
+        else:
+            writer.close()
+
     @abstractmethod
     def drop(self) -> None:
         """Remove the table."""

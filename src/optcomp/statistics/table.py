@@ -32,6 +32,7 @@ from optcomp.statistics.preparing import (
     working_folder,
 )
 from optcomp.statistics.sources import Source, opened
+from optcomp.statistics.spark import in_spark, prepare_in_spark
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -87,6 +88,10 @@ class Table(Declared):
         )
         found = _source(source, self, multiline)
         object.__setattr__(self, "name", name or found.name)
+        if in_spark(found):
+            key = _checked(bad_cells, lot_key)
+            self._hold(prepare_in_spark(found, self, key, refuse=bad_cells == "refuse"), key)
+            return
         preparation = Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key)
         self._hold(preparation.rows, preparation.lot_key)
 
@@ -187,11 +192,7 @@ class Preparation:
         lot_key: bytes | None = None,
         keep_everything: bool = False,
     ) -> None:
-        if bad_cells not in get_args(BadCells):
-            raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
-        if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
-            raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
-        self.lot_key = new_key() if lot_key is None else lot_key
+        self.lot_key = _checked(bad_cells, lot_key)
         self._folder = working_folder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
@@ -201,6 +202,15 @@ class Preparation:
             self.found.refuse()
         self.rows = _Temporary(folder / ROWS, memory, self._folder)
         self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
+
+
+def _checked(bad_cells: str, lot_key: bytes | None) -> bytes:
+    """The key of the lot, given or new."""
+    if bad_cells not in get_args(BadCells):
+        raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
+    if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
+        raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
+    return new_key() if lot_key is None else lot_key
 
 
 class _Temporary(ParquetRows):
