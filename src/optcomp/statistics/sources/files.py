@@ -128,8 +128,8 @@ class CsvFile(Source):
 
     def place(self, row: int) -> str:
         """The line."""
-        assert self._records is not None
-        return f"line {self._records.line_of(row):,}"
+        line = None if self._records is None else self._records.line_of(row)
+        return f"record {row + 1:,}" if line is None else f"line {line:,}"
 
 
 class _Begun(io.RawIOBase):
@@ -154,6 +154,8 @@ def _first_line(path: Path, multiline: bool) -> tuple[bytes, int]:
         start = file.readline(LONGEST)
         if start[:2] in _UTF16:
             raise InvalidInput("source", str(path), "is in UTF-16, and must be in UTF-8")
+        if len(start) >= LONGEST or b"\r" in start.rstrip(b"\r\n"):
+            raise InvalidInput("source", str(path), "must have lines that end in a line feed, with or without a return")
         while multiline and start.count(b'"') % 2:
             more = file.readline(LONGEST)
             if not more or len(start) > LONGEST:

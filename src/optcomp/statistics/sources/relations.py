@@ -35,7 +35,7 @@ class Relation(Source):
         self.columns = tuple(relation.columns)
         all_known(used, self.columns)
         self.name, self._used = str(getattr(relation.op(), "name", "table")), list(used)
-        self.backend = relation.get_backend()
+        self.where, self.backend = self.name, relation.get_backend()
         self.relation = relation.select(self._used) if self._used else relation
         kinds = self.relation.schema()
         self.kinds = {
