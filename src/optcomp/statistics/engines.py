@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,15 @@ _SUMS = 8
 """Pieces of 16 bits of the digest of a row, each of which is summed up by itself."""
 Row = tuple[Any, ...]
 """Of a result."""
+
+
+def checked_memory(memory: str | None) -> str | None:
+    """A size as engines write it."""
+    if memory is not None and not (
+        isinstance(memory, str) and re.fullmatch(r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *", memory)
+    ):
+        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'")
+    return memory
 
 
 class Rows(ABC):
@@ -57,7 +67,7 @@ class ParquetRows(Rows):
     dialect, name = "duckdb", VIEW
 
     def __init__(self, path: Path, memory: str | None = None) -> None:
-        self.path, self._memory = path, memory
+        self.path, self._memory = path, checked_memory(memory)
         self._opening = threading.Lock()
 
     @cached_property
@@ -69,10 +79,7 @@ class ParquetRows(Rows):
         settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
         if memory is not None:
             settings |= {"memory_limit": memory}
-        try:
-            connection = duckdb.connect(":memory:", config=settings)
-        except duckdb.Error:
-            raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+        connection = duckdb.connect(":memory:", config=settings)
         quoted = str(self.path).replace("'", "''")
         for statement in (
             f"SET allowed_paths = ['{quoted}']",

@@ -19,7 +19,7 @@ from optcomp.statistics import snapshot
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.encoding import Encoder, cell_name, used_columns
-from optcomp.statistics.engines import ParquetRows, Row, Rows
+from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
     EVERYTHING,
@@ -192,7 +192,7 @@ class Preparation:
         lot_key: bytes | None = None,
         keep_everything: bool = False,
     ) -> None:
-        self.lot_key = _checked(bad_cells, lot_key)
+        self.lot_key, memory = _checked(bad_cells, lot_key), checked_memory(memory)
         self._folder = working_folder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
