@@ -27,6 +27,8 @@ _CHUNK = 1 << 20
 """Bytes read at a time."""
 _SUMS = 8
 """Pieces of 16 bits of the digest of a row, each of which is summed up by itself."""
+_SIZE = r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *"
+"""How engines write sizes of memory."""
 Row = tuple[Any, ...]
 """Of a result."""
 
