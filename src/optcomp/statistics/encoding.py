@@ -53,7 +53,8 @@ class Encoder:
         fields = [pa.field(cell_name(place), pa.int32()) for place in range(len(self.columns))]
         if self._declared.person is not None:
             kind = self._source.kinds[self._declared.person]
-            fields.append(pa.field(PERSON, pa.int64() if pa.types.is_integer(kind) else pa.large_string()))
+            short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
+            fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
 
     def batches(self) -> Iterator[Any]:
@@ -86,8 +87,6 @@ class Encoder:
         found, codes = cells.person(cells.plain(batch.column(self.person.name)))
         missing = np.where(codes == 0, np.where(found.is_valid().to_numpy(zero_copy_only=False), 0, -1), codes)
         self.person.add(found, missing, None)
-        if pa.types.is_integer(kind) and not pa.types.is_integer(found.type):  # of 64 bits without a sign
-            raise UnreadableData(f"column {self.person.name!r}", "holds integers of more than 63 bits: make them text")
         return found.cast(kind)
 
     def refuse(self) -> None:

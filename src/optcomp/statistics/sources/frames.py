@@ -14,7 +14,7 @@ from optcomp.statistics.sources.source import BATCH, Source, all_known
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MOST_DIGITS = 300
+_MOST_DIGITS = 400
 """Integers of more digits are too large for floats."""
 
 
@@ -86,6 +86,8 @@ def _text(cell: Any, number: bool, pandas: Any) -> str | None:
             return str(int(cell)) if abs(int(cell)) <= 10**_MOST_DIGITS else "1e400"
         if types.is_float(cell) and math.isfinite(cell) and abs(cell) <= 2**53 and cell == int(cell):
             return str(int(cell))
+        if types.is_float(cell):
+            return str(float(cell))
         if types.is_number(cell) or _dated(cell):
             return str(cell)
     except Exception:  # whatever a cell does when it is looked at, it is this cell alone that cannot be read
