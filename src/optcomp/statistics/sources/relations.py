@@ -120,12 +120,14 @@ def _quoted(name: str) -> str:
 
 
 def _typed(cells: Any, kind: Any) -> Any:
-    """Text of truth values and integers as what it was; everything else stays text."""
+    """Text of truth values, integers and floats as what it was; everything else stays text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_boolean(kind):
         return pc.equal(cells, b"true")
+    if pa.types.is_floating(kind):
+        return cells.cast(pa.large_string()).cast(kind)
     return cells.cast(pa.large_string()).cast(pa.int64()) if pa.types.is_integer(kind) else cells
 
 
