@@ -131,6 +131,7 @@ class Parquet(Arrow):
     """Files of Parquet."""
 
     where = "people.parquet"
+    kinds = [kind for kind in column_kinds.ARROW if kind.name != pa.timestamp("s")]  # which Parquet does not have
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "people.parquet"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals
@@ -158,6 +159,7 @@ def _float(digits: str, power: int) -> float:
         raise Bad(BEYOND) from None
 
 
+@lru_cache(maxsize=256)
 def grid(domain: Numbers) -> tuple[Fraction, int, int]:
     """The step, the multiple of it that the code 0 stands for, and the last code."""
     width = domain.high - domain.low
