@@ -139,7 +139,10 @@ DATES = Kind(
     numbers=False,
 )
 ARROW = [
-    *(words(kind, odd_cells.raw, encode=True) for kind in ("string", "large_string", "string_view", "binary", "dictionary")),
+    *(
+        words(kind, odd_cells.raw, encode=True)
+        for kind in ("string", "large_string", "string_view", "binary", "dictionary")
+    ),
     *(words(kind, odd_cells.raw, encode=True) for kind in ("string", "large_binary", "binary_view")),
     *(integers(getattr(pa, f"int{bits}")(), -(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)),
     *(integers(getattr(pa, f"uint{bits}")(), 0, 2**bits - 1) for bits in (8, 32, 64)),
@@ -169,7 +172,7 @@ def read_object(cell: Any) -> Cell:
     if isinstance(cell, bool | np.bool_):
         return bool(cell)
     if isinstance(cell, int | np.integer):
-        return int(cell) if abs(int(cell)) < 10**400 else "1e400"
+        return int(cell) if abs(int(cell)) < 10**4096 else "9" * 4097
     if isinstance(cell, float | np.floating):
         return float(cell)
     if isinstance(cell, Decimal) and cell.is_nan():
@@ -207,7 +210,19 @@ def _text_with_nuls(rng: Random) -> str:
 
 def _far_numeric(rng: Random) -> str:
     """Any number of any size, as PostgreSQL may hold it."""
-    known = ("NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1e-400", "1e-16000", "1e5000", "0.1", "2.50", "9" * 309)
+    known = (
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "1e-16000",
+        "1e5000",
+        "0.1",
+        "2.50",
+        "9" * 309,
+    )
     return rng.choice(known) if rng.random() < 0.6 else format(odd_cells.decimal(rng, 60, 20), "f")
 
 
@@ -221,7 +236,7 @@ def _numeric_text(cell: str | None) -> Cell:
 
 def dates_as_text(name: str, odd: tuple[str, ...]) -> Kind:
     """Dates that SQL writes; the odd ones are those that other calendars do not have."""
-    known = {cell: STRANGE for cell in odd} if name in ("DATE", "TIMESTAMP") else {cell: cell for cell in odd}
+    known = dict.fromkeys(odd, STRANGE) if name in ("DATE", "TIMESTAMP") else {cell: cell for cell in odd}
     suffix = " 00:00:00" if name.lower() == "timestamp" else ""
 
     def read(cell: str | None) -> Cell:
@@ -250,7 +265,13 @@ DUCKDB = [
 POSTGRES = [
     words("text", _text_with_breaks),
     words("varchar", _text_with_breaks),
-    Kind("numeric", lambda rng, number: rng.choice(("0", "1", "2.5", "7")), sometimes_none(_far_numeric), _numeric_text, str),
+    Kind(
+        "numeric",
+        lambda rng, number: rng.choice(("0", "1", "2.5", "7")),
+        sometimes_none(_far_numeric),
+        _numeric_text,
+        str,
+    ),
     floats("double precision", np.float64),
     floats("real", np.float32),
     integers("bigint", -(2**63), 2**63 - 1),

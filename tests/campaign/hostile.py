@@ -33,7 +33,8 @@ DOMAINS: dict[str, list[Domain]] = {
 """One of each kind is declared."""
 NUMBERS = frozenset("ir")
 ADVICE = re.compile(
-    r"([\d,]+ lines?)?( and )?([\d,]+ cells?)? cannot be read; mend the data, or say bad_cells='missing'( to count as missing)?"
+    r"([\d,]+ lines?)?( and )?([\d,]+ cells?)? cannot be read; "
+    r"mend the data, or say bad_cells='missing'( to count as missing)?"
 )
 PEOPLE = 4
 
@@ -101,7 +102,9 @@ def drawn(engine: Engine, rng: Random, people: int = PEOPLE, crowd: bool = False
         return [engine.row(rng, kinds, NUMBERS, owner, odd=odd) for _ in range(rng.randint(1, 4))]
 
     others = [
-        row for i in range(1, people) for row in rows(who.owner(i) if rng.random() < 0.7 or not crowd else who.odd(rng), odd=crowd)
+        row
+        for i in range(1, people)
+        for row in rows(who.owner(i) if rng.random() < 0.7 or not crowd else who.odd(rng), odd=crowd)
     ]
     victim, named = who.owner(0), who.owner(0) if rng.random() < 0.5 else who.odd(rng)
     before = rows(victim, odd=False) if rng.random() < 0.5 else []
@@ -184,7 +187,7 @@ def _told(engine: Engine, instance: Instance, told: Told) -> list[str]:
         return [f"{len(told.bad)} unreadable cells were not told"] if told.bad else []
     if error.count != len(told.bad):
         return [f"{error.count} unreadable cells were told, of {len(told.bad)}: {told.bad}"]
-    places = {place: why for place, why in _places(engine, told)}
+    places = dict(_places(engine, told))
     if engine.ordered and error.place not in places:
         return [f"told {error.place!r}, and not one of {list(places)}"]
     if engine.ordered and places[error.place] not in ("any", "line", error.reason):

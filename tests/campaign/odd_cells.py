@@ -1,4 +1,4 @@
-"""Cells that are meant to break something: odd numbers, text of all sorts, dates that no calendar has, nasty objects."""
+"""Cells that are meant to break something: odd numbers, text of all sorts, objects that raise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,25 @@ PLAIN_NUMBERS = ("1", "2", "2.5", "0", "-5", " 7 ", "", "1e1", "NA", "-inf", "3.
 NUMBERS = (
     *("1e400", "-1e400", "1e-400", "1e999999999", "1e-999999999", "1e9999999999", "0e999999999", "0x10", "1_000"),
     *("1,5", "--1", "+-1", "1d", "1f", "1L", "nan", "NaN", "-nan", "NA", "n/a", "NULL", "None", "inf", "-Infinity"),
-    *("+inf", "++inf", "İnf", "ınf", "٣", "１２", "²", "½", " 7 ", "\t7", "7\xa0", "7 8", "1e5", "1E+2", "1e+", "1e", "e5"),
+    *(
+        "+inf",
+        "++inf",
+        "İnf",
+        "ınf",
+        "٣",
+        "１２",
+        "²",
+        "½",
+        " 7 ",
+        "\t7",
+        "7\xa0",
+        "7 8",
+        "1e5",
+        "1E+2",
+        "1e+",
+        "1e",
+        "e5",
+    ),
     *(".5", "5.", ".", "+", "-", "", " ", "-0", "5e-324", "2.5", "0.49999999999999994", "1.7976931348623157e308"),
     *("1.7976931348623159e308", "2.4703282292062327e-324", "9007199254740993", "9223372036854775807"),
     *("9223372036854775808", "-9223372036854775808", "18446744073709551615", "1" + "0" * 39, "9" * 309, "9" * 400),
@@ -34,13 +52,43 @@ TEXT = (
 )
 BREAKS = ("\n", "\r", "a\r\nb", "\n\n", "\n\\.\n")
 NULS = ("\0", "\0u", "\0l", "\0s", "a\0b", "1\0", " \0u")
-NOT_TEXT = (b"\xff", b"\xc3", b"\xc3(", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"a\xffb", b"\xff" * 5000, b"1\xff", b"\xc0\x80")
+NOT_TEXT = (
+    b"\xff",
+    b"\xc3",
+    b"\xc3(",
+    b"\xed\xa0\x80",
+    b"\xf5\x80\x80\x80",
+    b"a\xffb",
+    b"\xff" * 5000,
+    b"1\xff",
+    b"\xc0\x80",
+)
 FLOATS = (
     *(math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308),
-    *(-1e308, 1e300, 0.1, 0.49999999999999994, 0.5, 2.5, 1e15, 1e16, 123456789.125, 1e-5, 1e-6, 1e-7, 2.0**53, 2.0**53 + 2),
+    *(
+        -1e308,
+        1e300,
+        0.1,
+        0.49999999999999994,
+        0.5,
+        2.5,
+        1e15,
+        1e16,
+        123456789.125,
+        1e-5,
+        1e-6,
+        1e-7,
+        2.0**53,
+        2.0**53 + 2,
+    ),
     *(2.0**60, 2.0**60 + 256, 2.0**62, -(2.0**63), 2.0**63, 2.0**64, 1.0, -5.0, 3e-91),
 )
-EDGES = tuple(sign * (2**bits + off) for bits in (7, 8, 15, 16, 31, 32, 53, 60, 62, 63, 64) for off in (-1, 0, 1, 2) for sign in (1, -1))
+EDGES = tuple(
+    sign * (2**bits + off)
+    for bits in (7, 8, 15, 16, 31, 32, 53, 60, 62, 63, 64)
+    for off in (-1, 0, 1, 2)
+    for sign in (1, -1)
+)
 
 
 class Nasty:
@@ -70,12 +118,73 @@ class NoHash:
 
 
 OBJECTS: tuple[Any, ...] = (
-    *(None, True, False, np.bool_(True), pd.NA, pd.NaT, np.nan, np.float32(0.1), np.float16(2.5), np.int8(-5), np.uint64(2**64 - 1)),
-    *(Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1e400"), Decimal("1E+1000000"), Decimal("-0"), Decimal("2.50")),
-    *(Fraction(1, 2), Fraction(2), 1 + 2j, 10**305, 10**400, 10**5000, -(10**5000), b"a", b"\xff", bytearray(b"a"), [1, 2], {}, (), {1}),
-    *(np.array([1, 2]), np.array(1), datetime.date.max, datetime.date(1970, 1, 1), datetime.datetime.max, datetime.time(1, 2)),
-    *(datetime.timedelta.max, UUID(int=1), pd.Timestamp.max, pd.Timedelta(1), np.datetime64("NaT"), np.datetime64("2020-01-01")),
-    *(Nasty(), NastyText("a"), NoHash(), object, len, range(3), "\ud800", "a\udfffb", float, np.str_("a"), np.longdouble("1.5")),
+    *(
+        None,
+        True,
+        False,
+        np.bool_(True),
+        pd.NA,
+        pd.NaT,
+        np.nan,
+        np.float32(0.1),
+        np.float16(2.5),
+        np.int8(-5),
+        np.uint64(2**64 - 1),
+    ),
+    *(
+        Decimal("NaN"),
+        Decimal("sNaN"),
+        Decimal("Infinity"),
+        Decimal("1e400"),
+        Decimal("1E+1000000"),
+        Decimal("-0"),
+        Decimal("2.50"),
+    ),
+    *(
+        Fraction(1, 2),
+        Fraction(2),
+        1 + 2j,
+        10**305,
+        10**400,
+        10**5000,
+        -(10**5000),
+        b"a",
+        b"\xff",
+        bytearray(b"a"),
+        [1, 2],
+        {},
+        (),
+        {1},
+    ),
+    *(
+        np.array([1, 2]),
+        np.array(1),
+        datetime.date.max,
+        datetime.date(1970, 1, 1),
+        datetime.datetime.max,
+        datetime.time(1, 2),
+    ),
+    *(
+        datetime.timedelta.max,
+        UUID(int=1),
+        pd.Timestamp.max,
+        pd.Timedelta(1),
+        np.datetime64("NaT"),
+        np.datetime64("2020-01-01"),
+    ),
+    *(
+        Nasty(),
+        NastyText("a"),
+        NoHash(),
+        object,
+        len,
+        range(3),
+        "\ud800",
+        "a\udfffb",
+        float,
+        np.str_("a"),
+        np.longdouble("1.5"),
+    ),
 )
 """Anything that a column of Python objects may hold."""
 

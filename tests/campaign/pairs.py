@@ -155,13 +155,15 @@ def judge(seed: int, backend: Any = None, folder: Path | None = None) -> list[st
     declared, key = declaration(rng), rng.randbytes(32)
     tables = people(rng, declared)
     questions = [asked(rng, declared) for _ in range(STATISTICS)]
-    found, measured = list[str](), list[list[Vectors]]()
+    found, measured, queries = list[str](), list[list[Vectors]](), dict[Any, str]()
     for rows in tables:
         stored = snapshot(declared, key, told(declared, rows))
         with _kept(prepared(declared, rows, key), backend, folder) as table:
             actual = Counter(table.run(f"SELECT * FROM {table._rows.name}"))
             if actual != stored:
                 found.append(f"stored {actual - stored}, expected {stored - actual}")
+            if backend is None:
+                table._queries = queries  # the same text for both
             measured.append([statistic.measure(table) for statistic, _ in questions])
         for (statistic, where), vectors in zip(questions, measured[-1], strict=True):
             expected = answers(statistic, declared, list(stored.elements()), where and where.holds)

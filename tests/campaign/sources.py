@@ -37,7 +37,7 @@ class Engine(ABC):
 
     def row(self, rng: Random, kinds: Kinds, numbers: frozenset[str], owner: Any, *, odd: bool) -> Row:
         """A row of a person, whose cell is the first."""
-        first, *others = kinds.items()
+        others = list(kinds.items())[1:]
         return (owner, *(kind.odd(rng) if odd else kind.plain(rng, name in numbers) for name, kind in others))
 
     def records(self, kinds: Kinds, rows: Sequence[Row]) -> list[Record]:
@@ -51,8 +51,8 @@ class Engine(ABC):
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """The table, as people would give it."""
 
-    def forget(self) -> None:
-        """Drop what was made for the last instance."""
+    def forget(self) -> None:  # noqa: B027
+        """Drop what was made for the last instance; most make nothing."""
 
 
 class Files(Engine):
@@ -92,7 +92,10 @@ class Files(Engine):
 
     def records(self, kinds: Kinds, rows: Sequence[Row]) -> list[Record]:
         """Line by line."""
-        return [(number, cells and list(cells)) for number, cells in read_lines(self._body(rows), self._delimiter, len(kinds))]
+        return [
+            (number, cells and list(cells))
+            for number, cells in read_lines(self._body(rows), self._delimiter, len(kinds))
+        ]
 
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """A file."""
@@ -108,7 +111,9 @@ class Arrow(Engine):
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """In memory."""
         cells = list(zip(*rows, strict=True)) or [()] * len(kinds)
-        return pa.table({name: _array(kind.name, each) for (name, kind), each in zip(kinds.items(), cells, strict=True)})
+        return pa.table(
+            {name: _array(kind.name, each) for (name, kind), each in zip(kinds.items(), cells, strict=True)}
+        )
 
 
 def _array(kind: Any, cells: Sequence[Any]) -> Any:
@@ -131,9 +136,9 @@ class Parquet(Arrow):
     """Files of Parquet."""
 
     where = "people.parquet"
-    kinds = [kind for kind in column_kinds.ARROW if kind.name != pa.timestamp("s")]  # which Parquet does not have
 
     def __init__(self, folder: Path) -> None:
+        self.kinds = [kind for kind in self.kinds if kind.name != pa.timestamp("s")]  # which Parquet does not have
         self._path = folder / "people.parquet"
 
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
@@ -153,7 +158,7 @@ class Pandas(Engine):
         for place, name in enumerate(kinds):
             column = pd.Series([None] * len(rows), dtype=object)
             for number, row in enumerate(rows):
-                column.array[number] = row[place] if not isinstance(row[place], str) else row[place]
+                column.array[number] = row[place]
             made[name] = column
         return pd.DataFrame(made)
 

@@ -59,7 +59,7 @@ def person(cell: Cell) -> tuple[str | None, str | None]:
     return read or None, None
 
 
-def readable(cell: Cell) -> None | bool | int | float | str:
+def readable(cell: Cell) -> bool | int | float | str | None:
     """Text as text; raises if it cannot be."""
     if isinstance(cell, Strange):
         raise Bad(ODD)
@@ -78,12 +78,12 @@ def readable(cell: Cell) -> None | bool | int | float | str:
     return cell
 
 
-def _number(domain: Numbers, cell: None | bool | int | float | str) -> Outcome:
+def _number(domain: Numbers, cell: bool | int | float | str | None) -> Outcome:
     value = _value(domain, cell)
     return None if value is None else on_grid(domain, value)
 
 
-def _value(domain: Numbers, cell: None | bool | int | float | str) -> int | float | None:
+def _value(domain: Numbers, cell: bool | int | float | str | None) -> int | float | None:
     """Integers of 64 bits stay what they are where integers are declared; all others are floats."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return None
@@ -199,7 +199,7 @@ def lowered(text: str) -> str:
     return "".join(chr(ord(letter) + 32) if "A" <= letter <= "Z" else letter for letter in text)
 
 
-def words(cell: None | bool | int | float | str) -> str | None:
+def words(cell: bool | int | float | str | None) -> str | None:
     """Cells as text: whole numbers without a point, truth values as words."""
     if cell is None or isinstance(cell, str):
         return cell
@@ -231,7 +231,7 @@ def float_words(value: float) -> str:
     return f"{minus}{mantissa}e{'+' if first >= 0 else '-'}{abs(first)}"
 
 
-def _category(domain: Categories, cell: None | bool | int | float | str) -> Outcome:
+def _category(domain: Categories, cell: bool | int | float | str | None) -> Outcome:
     first = domain.values[0]
     text = words(cell)
     if isinstance(first, bool):
@@ -260,7 +260,7 @@ def _unknown(domain: Categories, text: str | None) -> Outcome:
     return len(domain.values)
 
 
-def _whole(cell: None | bool | int | float | str) -> int | None:
+def _whole(cell: bool | int | float | str | None) -> int | None:
     """The integer that a cell is, however it is written."""
     if isinstance(cell, str):
         try:

@@ -81,8 +81,6 @@ class Encoder:
         return pa.array(codes.astype(np.int32), mask=codes < 0)
 
     def _person(self, batch: Any, kind: pa.DataType) -> Any:
-        import pyarrow as pa
-
         assert self.person is not None
         found, codes = cells.person(cells.plain(batch.column(self.person.name)))
         missing = np.where(codes == 0, np.where(found.is_valid().to_numpy(zero_copy_only=False), 0, -1), codes)

@@ -1,8 +1,8 @@
 """Six ways in which one cell used to be told by an error: now the owner is told before any session can exist.
 
-In each, one person's cell cannot be read.  By default no table is made, and the error names the place and no value.  With
-`bad_cells="missing"` everybody else's stored rows are those of the table without that person.  Where the column is not
-declared, the cell does not matter at all.
+In each, one person's cell cannot be read.  By default no table is made, and the error names the place and no value.
+With `bad_cells="missing"` everybody else's stored rows are those of the table without that person.  Where the column
+is not declared, the cell does not matter at all.
 """
 
 from __future__ import annotations
@@ -197,7 +197,9 @@ def test_inside_an_opened_mechanism_no_cell_can_raise() -> None:
     table = Table(hostile_votes(), columns, bad_cells="missing")
     session = Session(table, SumFilter(2000))
     compared = session.open(SparseVector(50, epsilon=400, positives=3))
-    assert [compared.ask(Count(where)) for where in ("age >= 90", "age is not None", "vote is None", "vote != 'no'")] == [
+    assert [
+        compared.ask(Count(where)) for where in ("age >= 90", "age is not None", "vote is None", "vote != 'no'")
+    ] == [
         *(False, True, False, False),
     ]
     weights = session.open(PrivateMultiplicativeWeights(["vote"], tolerance=10, epsilon=400, corrections=5))

@@ -53,7 +53,7 @@ class Relation(Source):
                 yield from self._copied()
             elif self.backend.name == "duckdb":
                 self.backend._run_pre_execute_hooks(self.relation)
-                yield from self.backend.raw_sql(_duckdb_query(self.backend, self.relation)).to_arrow_reader(BATCH)
+                yield from self.backend.con.sql(_duckdb_query(self.backend, self.relation)).to_arrow_reader(BATCH)
             else:
                 yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
         except UnreadableData:
@@ -107,7 +107,7 @@ def _postgres_text(backend: Any, relation: ir.Table, used: list[str]) -> str:
 def _duckdb_query(backend: Any, relation: ir.Table) -> str:
     """Types that Arrow does not have as text: for the largest integer of 128 bits DuckDB would give -1."""
     inner = str(backend.compile(relation))
-    described = backend.con.cursor().execute(f"DESCRIBE {inner}").fetchall()
+    described = backend.con.execute(f"DESCRIBE {inner}").fetchall()
     wide = [_quoted(name) for name, kind, *_ in described if kind in _AS_TEXT]
     if not wide:
         return inner
