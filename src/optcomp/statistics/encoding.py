@@ -53,7 +53,7 @@ class Encoder:
         fields = [pa.field(cell_name(place), pa.int32()) for place in range(len(self.columns))]
         if self._declared.person is not None:
             kind = self._source.kinds[self._declared.person]
-            short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)
+            short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
             fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
 

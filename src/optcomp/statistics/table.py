@@ -222,7 +222,7 @@ class _Temporary(ParquetRows):
 
 
 def _source(source: object, declared: Declared, multiline: bool) -> Source:
-    numbers = {column for column, domain in declared.columns.items() if isinstance(domain, Numbers)}
+    numbers = {column for column, domain in declared.columns.items() if domain.holds in (int, float)}
     return opened(source, used_columns(declared), numbers, multiline)
 
 
