@@ -25,11 +25,11 @@ from optcomp.statistics.preparing import (
     EVERYTHING,
     KEY_BYTES,
     ROWS,
+    WorkingFolder,
     group_name,
     new_key,
     prepare,
     within_name,
-    working_folder,
 )
 from optcomp.statistics.sources import Source, opened
 
@@ -192,7 +192,7 @@ class Preparation:
         if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
             raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
         self.lot_key = new_key() if lot_key is None else lot_key
-        self._folder = working_folder()
+        self._folder = WorkingFolder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
             source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
