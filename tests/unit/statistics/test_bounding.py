@@ -87,7 +87,7 @@ def coded(row: Given) -> tuple[str | None, lot.Cells]:
 
 
 @pytest.mark.parametrize(("rows", "groups", "each"), BOUNDS)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_a_snapshot_holds_what_the_lot_says(rows: int, groups: int, each: int, data: st.DataObject) -> None:
     """Row by row, whatever the order of the rows is; and questions see no more than that."""
@@ -120,7 +120,7 @@ def test_by_default_the_columns_of_categories_are_those_of_groups() -> None:
     assert (by_number.l1, by_number.l2_squared) == (5, 25)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(crowds, keys, st.randoms(use_true_random=False), st.integers(1, 3))
 def test_order_does_not_matter_and_other_people_do_not(crowd: list[Given], key: bytes, rng: Random, rows: int) -> None:
     """Without a person the snapshot lacks that person's rows, of which there are no more than declared."""
@@ -143,7 +143,7 @@ def tables() -> tuple[Changing, Changing]:
     return Changing(TYPES, COLUMNS, person="who", **ALL), Changing(TYPES, COLUMNS)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(people, st.lists(cells, max_size=3))
 def test_nothing_is_dropped_of_people_within_their_bounds(
     found: dict[str, list[tuple[Any, Any]]], strangers: list[tuple[Any, Any]]
