@@ -51,6 +51,16 @@ class Rows(ABC):
         """Where they are, for the snapshot's description."""
 
 
+def check_memory(memory: str) -> None:
+    """Refuses what is no size, before anything is read."""
+    import duckdb
+
+    try:
+        duckdb.connect(":memory:", config={"memory_limit": memory}).close()
+    except (duckdb.Error, TypeError):
+        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+
+
 class ParquetRows(Rows):
     """A Parquet file, asked by an engine that can read nothing else and change nothing."""
 
@@ -58,6 +68,8 @@ class ParquetRows(Rows):
 
     def __init__(self, path: Path, memory: str | None = None) -> None:
         self.path, self._memory = path, memory
+        if memory is not None:
+            check_memory(memory)
         self._opening = threading.Lock()
 
     @cached_property
@@ -65,14 +77,10 @@ class ParquetRows(Rows):
         """Opened for the first question."""
         import duckdb
 
-        memory = self._memory
         settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
-        if memory is not None:
-            settings |= {"memory_limit": memory}
-        try:
-            connection = duckdb.connect(":memory:", config=settings)
-        except duckdb.Error:
-            raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+        if self._memory is not None:
+            settings |= {"memory_limit": self._memory}
+        connection = duckdb.connect(":memory:", config=settings)
         quoted = str(self.path).replace("'", "''")
         for statement in (
             f"SET allowed_paths = ['{quoted}']",

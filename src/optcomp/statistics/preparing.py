@@ -21,7 +21,7 @@ from tempfile import mkdtemp
 from typing import Any
 from weakref import finalize
 
-from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
 from optcomp.statistics.sources import Source
@@ -46,10 +46,7 @@ def staging(memory: str | None, folder: Path) -> Any:
     settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": str(folder / "spill")}
     if memory is not None:
         settings["memory_limit"] = memory
-    try:
-        return duckdb.connect(":memory:", config=settings)
-    except duckdb.Error:
-        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+    return duckdb.connect(":memory:", config=settings)
 
 
 def prepare(

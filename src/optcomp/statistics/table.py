@@ -19,7 +19,7 @@ from optcomp.statistics import snapshot
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.encoding import Encoder, cell_name, used_columns
-from optcomp.statistics.engines import ParquetRows, Row, Rows
+from optcomp.statistics.engines import ParquetRows, Row, Rows, check_memory
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
     EVERYTHING,
@@ -191,6 +191,8 @@ class Preparation:
             raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
         if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
             raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
+        if memory is not None:
+            check_memory(memory)
         self.lot_key = new_key() if lot_key is None else lot_key
         self._folder = WorkingFolder()
         folder = Path(self._folder.name)
