@@ -291,7 +291,9 @@ def _on_grid(domain: Numbers, values: Floats) -> Codes:
         places = np.floor(_divided(inside, domain.step) + 0.5) - domain.first
     else:  # the grid is finer than floats are there
         places = np.floor(_divided(inside - float(domain.first * domain.step), domain.step) + 0.5)
-    return np.clip(places, 0, domain.top).astype(np.int64)
+    places = np.clip(places, 0, domain.top)
+    beyond = values >= high if high > domain.high else values > high  # between the last float and the bound is none
+    return np.where(beyond, domain.top, np.where(values < low, 0, places)).astype(np.int64)
 
 
 def _divided(values: Floats, step: Fraction) -> Floats:

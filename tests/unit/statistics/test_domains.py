@@ -91,6 +91,8 @@ def check_code(code: int, value: Fraction | float, domain: Numbers, exactly: boo
     place = clamped(value, domain) / domain.step
     if exactly:
         assert code == min(max(rounded(place) - domain.first, 0), domain.top)
+    if value >= domain.high or value <= domain.low:
+        assert code == (domain.top if value >= domain.high else 0)
     slack = (abs(place) + abs(domain.first) + 1) / 2**50
     assert abs(code + domain.first - place) <= Fraction(1, 2) + slack
 
@@ -99,6 +101,7 @@ def check_code(code: int, value: Fraction | float, domain: Numbers, exactly: boo
 @given(st.sampled_from(sorted(TYPES)), domains(), st.data())
 @example("BIGINT", Reals(0.9, 1.1), None)  # an integer column sees fractions of bounds
 @example("DOUBLE", Integers(2**61, 2**61 + 300), None)  # and a float column what is between two floats
+@example("DOUBLE", Integers(2**61 + 1, 2**61 + 3), None)  # or where there is no float
 def test_every_cell_is_a_whole_number_of_steps_within_the_bounds(kind: str, domain: Numbers, data: Any) -> None:
     changing = Changing({"x": kind}, {"x": domain}, bad_cells="missing")
     drawn = [0, 1, 2**61 + 512, None] if data is None else data.draw(st.lists(st.none() | TYPES[kind], max_size=6))
