@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,19 +58,20 @@ class Encoder:
             fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Integers; what is missing or cannot be read is null."""
         import pyarrow as pa
 
         schema = self.schema
-        for batch in self._source.batches():
-            columns = [self._column(batch, tally) for tally in self.columns]
-            if self.person is not None:
-                columns.append(self._person(batch, schema.field(PERSON).type))
-            if not columns:
-                columns = [pa.nulls(batch.num_rows, pa.int32())]
-            self.rows += batch.num_rows
-            yield pa.record_batch(columns, schema)
+        with closing(self._source.batches()) as batches:  # which may hold a connection
+            for batch in batches:
+                columns = [self._column(batch, tally) for tally in self.columns]
+                if self.person is not None:
+                    columns.append(self._person(batch, schema.field(PERSON).type))
+                if not columns:
+                    columns = [pa.nulls(batch.num_rows, pa.int32())]
+                self.rows += batch.num_rows
+                yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:
         import pyarrow as pa

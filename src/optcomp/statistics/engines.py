@@ -77,10 +77,9 @@ class ParquetRows(Rows):
         """Opened for the first question."""
         import duckdb
 
-        memory = self._memory
         settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
-        if memory is not None:
-            settings |= {"memory_limit": memory}
+        if self._memory is not None:
+            settings |= {"memory_limit": self._memory}
         connection = duckdb.connect(":memory:", config=settings)
         quoted = str(self.path).replace("'", "''")
         for statement in (

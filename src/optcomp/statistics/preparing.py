@@ -11,12 +11,15 @@ in at most so many of them: whatever the key is, whoever knows it, on every engi
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from pathlib import Path
-from shutil import copyfile
-from tempfile import TemporaryDirectory
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
@@ -73,8 +76,9 @@ def prepare(
 def _write_batches(encoder: Encoder, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(path, encoder.schema, compression="zstd") as writer:
-        for batch in encoder.batches():
+    writing = pq.ParquetWriter(path, encoder.schema, compression="zstd")
+    with writing as writer, closing(encoder.batches()) as batches:
+        for batch in batches:
             writer.write_batch(batch)
 
 
@@ -84,20 +88,21 @@ def _stage(engine: Any, encoder: Encoder) -> None:
 
     failed = list[BaseException]()
 
-    def batches() -> Iterator[Any]:
+    def noting() -> Generator[Any]:
         try:
             yield from encoder.batches()
         except BaseException as error:
             failed.append(error)
             raise
 
-    engine.register("batches", pa.RecordBatchReader.from_batches(encoder.schema, batches()))
-    try:
-        engine.execute("CREATE TABLE staged AS FROM batches")
-    except Exception:
-        if failed:
-            raise failed[0] from None
-        raise
+    with closing(noting()) as batches:
+        engine.register("batches", pa.RecordBatchReader.from_batches(encoder.schema, batches))
+        try:
+            engine.execute("CREATE TABLE staged AS FROM batches")
+        except Exception:
+            if failed:
+                raise failed[0] from None
+            raise
 
 
 def _write(engine: Any, query: str, path: Path) -> None:
@@ -202,6 +207,14 @@ def within_name(rank: int) -> str:
     return f"w{rank}"
 
 
-def working_folder() -> TemporaryDirectory[str]:
-    """For nobody else."""
-    return TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
+class WorkingFolder:
+    """A folder for nobody else, removed with this object by the process that made it: a forked one leaves it alone."""
+
+    def __init__(self) -> None:
+        self.name = mkdtemp(prefix="optcomp-")
+        finalize(self, _remove, self.name, os.getpid())
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        rmtree(folder, ignore_errors=True)

@@ -72,7 +72,7 @@ def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any
             (draft / ROWS).unlink()
         key, about = new_key(), written_declaration(declared)
         document = {"format": FORMAT, "version": VERSION, "declaration": about, "rows": kept.about()}
-        digest = _digest(kept, declared, key, document)
+        digest = _digest(kept, declared, key, lot, document)
         _write(draft / DECLARATION, document)
         private = {"format": KEYS, "version": VERSION, "lot": lot.hex(), "digest_key": key.hex(), "digest": digest}
         _write(draft / KEY_FILE, private)
@@ -92,11 +92,11 @@ def _export(rows: Rows, path: Path, columns: list[str]) -> None:
         rows.export(path, columns)
 
 
-def _digest(rows: Rows, declared: Declared, key: bytes, document: dict[str, Any]) -> str:
-    """Of the rows, and of what is declared about them."""
+def _digest(rows: Rows, declared: Declared, key: bytes, lot: bytes, document: dict[str, Any]) -> str:
+    """Of the rows, of the key of their lot, and of what is declared about them."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     found = rows.digest(key, list(columns_of_rows(declared)))
-    return hmac.new(key, f"{found}\n{text}".encode(), "sha256").hexdigest()
+    return hmac.new(key, f"{found}\n{lot.hex()}\n{text}".encode(), "sha256").hexdigest()
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
@@ -124,10 +124,10 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> Opened:
             raise
         raise InvalidInput("path", str(path), "is a snapshot that was changed by hand") from None
     try:
-        found = _digest(rows, declared, key, document)
+        found = _digest(rows, declared, key, lot, document)
     except Exception as error:
         raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__})") from None
-    if not hmac.compare_digest(found, digest):
+    if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
     return Opened(declared, rows, lot, digest)
 

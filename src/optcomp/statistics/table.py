@@ -25,11 +25,11 @@ from optcomp.statistics.preparing import (
     EVERYTHING,
     KEY_BYTES,
     ROWS,
+    WorkingFolder,
     group_name,
     new_key,
     prepare,
     within_name,
-    working_folder,
 )
 from optcomp.statistics.sources import Source, opened
 from optcomp.statistics.spark import in_spark, prepare_in_spark
@@ -193,7 +193,7 @@ class Preparation:
         keep_everything: bool = False,
     ) -> None:
         self.lot_key, memory = _checked(bad_cells, lot_key), checked_memory(memory)
-        self._folder = working_folder()
+        self._folder = WorkingFolder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
             source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import string
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ class ParquetFile(Source):
         self._used = list(used)
         self.kinds = {name: schema.field(name).type for name in used}
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Row group by row group."""
         import pyarrow as pa
 
@@ -96,7 +96,7 @@ class CsvFile(Source):
         self._multiline, self._line = multiline, lines + 1
         self._records: Records | None = None
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Block by block."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv

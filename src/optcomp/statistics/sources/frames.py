@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
@@ -31,7 +31,7 @@ class Frame(Source):
         self.columns = tuple(self._table.column_names)
         self.kinds = {field.name: field.type for field in self._table.schema}
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Slices."""
         yield from self._table.to_batches(BATCH)
 

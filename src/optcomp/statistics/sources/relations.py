@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from optcomp.errors import UnreadableData
 from optcomp.extras import needed
 from optcomp.statistics.cells import MOST_LETTERS
+from optcomp.statistics.engines import connection_lock
 from optcomp.statistics.sources.source import BATCH, Source, all_known
 
 if TYPE_CHECKING:
@@ -41,25 +42,38 @@ class Relation(Source):
         self.where, self.backend = self.name, relation.get_backend()
         self.relation = relation.select(self._used) if self._used else relation
         kinds = self.relation.schema()
+        if self.backend.name == "sqlite":  # which answers to this thread only, and whose columns hold cells of any type
+            self._held = list(_from_sqlite(self.backend, self.relation, self._used))
+            self.kinds = dict.fromkeys(self._used, pa.large_binary())
+            return
         self.kinds = {
             name: pa.large_string() if kinds[name].is_unknown() or kinds[name].is_uuid() else kinds[name].to_pyarrow()
             for name in self._used
         }
 
-    def batches(self) -> Iterator[Any]:
-        """As text from PostgreSQL, whose types hold more than others; as they are from other engines."""
+    def batches(self) -> Generator[Any]:
+        """As text from PostgreSQL, whose types hold more than others; as they are from other engines.
+
+        Not by Ibis from DuckDB: it asks for a reader that DuckDB 2 has under another name.
+        """
         try:
-            if self.backend.name == "postgres":
-                yield from self._copied()
-            elif self.backend.name == "duckdb":
-                self.backend._run_pre_execute_hooks(self.relation)
-                yield from self.backend.con.sql(_duckdb_query(self.backend, self.relation)).to_arrow_reader(BATCH)
-            else:
-                yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
+            with connection_lock(self.backend):  # what is asked meanwhile on this connection waits
+                yield from self._read()
         except UnreadableData:
             raise
         except Exception as error:
             raise UnreadableData(self.name, f"the engine cannot read it ({type(error).__name__})") from None
+
+    def _read(self) -> Iterator[Any]:
+        if self.backend.name == "sqlite":
+            yield from self._held
+        elif self.backend.name == "postgres":
+            yield from self._copied()
+        elif self.backend.name == "duckdb":
+            self.backend._run_pre_execute_hooks(self.relation)
+            yield from self.backend.con.sql(_duckdb_query(self.backend, self.relation)).to_arrow_reader(BATCH)
+        else:
+            yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
 
     def _copied(self) -> Iterator[Any]:
         """COPY of every cell as text, cut where it is longer than any cell may be."""
@@ -95,6 +109,31 @@ class Relation(Source):
                     if self._used
                     else batch
                 )
+
+
+def _from_sqlite(backend: Any, relation: ir.Table, used: list[str]) -> Iterator[Any]:
+    """Every cell as text by itself: one that is missing does not make floats of the integers beside it."""
+    import pyarrow as pa
+
+    inner = str(backend.compile(relation))
+    names = [_quoted(name) for name in used]
+    cells = [f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END" for name in names]
+    try:
+        found = backend.con.execute(f"SELECT {', '.join(cells) or '1'} FROM ({inner})")
+        while rows := found.fetchmany(BATCH):
+            columns = [pa.array([_bytes(cell) for cell in each], pa.large_binary()) for each in zip(*rows, strict=True)]
+            yield pa.record_batch(columns, used or ["0"])
+    except Exception as error:
+        name = str(getattr(relation.op(), "name", "table"))
+        raise UnreadableData(name, f"the engine cannot read it ({type(error).__name__})") from None
+
+
+def _bytes(cell: Any) -> bytes | None:
+    """What a cell of SQLite says; whole floats as integers."""
+    if cell is None or isinstance(cell, bytes):
+        return cell
+    whole = isinstance(cell, float) and abs(cell) <= 2**53 and cell == int(cell)
+    return str(int(cell) if whole else cell).encode()
 
 
 def _postgres_text(backend: Any, relation: ir.Table, used: list[str]) -> str:
