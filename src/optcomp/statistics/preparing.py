@@ -12,10 +12,11 @@ in at most so many of them: whatever the key is, whoever knows it, on every engi
 from __future__ import annotations
 
 import secrets
+import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from shutil import copyfile
-from tempfile import TemporaryDirectory
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 from optcomp.errors import InvalidInput, UnreadableData
@@ -205,6 +206,14 @@ def within_name(rank: int) -> str:
     return f"w{rank}"
 
 
-def working_folder() -> TemporaryDirectory[str]:
+class WorkingFolder:
+    """A folder for nobody else, there for as long as this object is; it goes without a warning."""
+
+    def __init__(self) -> None:
+        self.name = mkdtemp(prefix="optcomp-")
+        weakref.finalize(self, rmtree, self.name, ignore_errors=True)
+
+
+def working_folder() -> WorkingFolder:
     """For nobody else."""
-    return TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
+    return WorkingFolder()
