@@ -11,13 +11,14 @@ in at most so many of them: whatever the key is, whoever knows it, on every engi
 
 from __future__ import annotations
 
+import os
 import secrets
-import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shutil import copyfile, rmtree
 from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics.declared import Declared
@@ -207,13 +208,18 @@ def within_name(rank: int) -> str:
 
 
 class WorkingFolder:
-    """A folder for nobody else, there for as long as this object is; it goes without a warning."""
+    """A folder for nobody else, which is there for as long as this object, in the process that made it."""
 
     def __init__(self) -> None:
         self.name = mkdtemp(prefix="optcomp-")
-        weakref.finalize(self, rmtree, self.name, ignore_errors=True)
+        finalize(self, _removed, self.name, os.getpid())
+
+
+def _removed(name: str, maker: int) -> None:
+    if os.getpid() == maker:  # a process that was forked must not take it away from the others
+        rmtree(name, ignore_errors=True)
 
 
 def working_folder() -> WorkingFolder:
-    """For nobody else."""
+    """A new one."""
     return WorkingFolder()
