@@ -48,12 +48,19 @@ class Relation(Source):
         try:
             if self.backend.name == "postgres":
                 yield from self._copied()
+            elif self.backend.name == "pyspark":
+                yield from self._collected()
             else:
                 yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
         except UnreadableData:
             raise
         except Exception as error:
             raise UnreadableData(self.name, f"the engine cannot read it ({type(error).__name__})") from None
+
+    def _collected(self) -> Iterator[Any]:
+        """By Spark, and not by Ibis, whose way is by pandas: there one null makes floats of the integers beside it."""
+        self.backend._run_pre_execute_hooks(self.relation)
+        yield from self.backend._session.sql(str(self.backend.compile(self.relation))).toArrow().to_batches(BATCH)
 
     def _copied(self) -> Iterator[Any]:
         """COPY of every cell as text, cut where it is longer than any cell may be."""

@@ -14,7 +14,7 @@ from optcomp.interactive.answers import answer, measured
 from optcomp.interactive.audit.answered import question_of
 from optcomp.interactive.audit.failures import failures
 from optcomp.interactive.audit.hostile import SOURCES, Cells, HostileSource, hostile_pairs, probes
-from optcomp.statistics import Neighbourhood
+from optcomp.statistics import Histogram, Integers, Neighbourhood, Table
 from optcomp.statistics.register import audit_cases
 from tests import servers
 
@@ -102,3 +102,14 @@ def test_postgres() -> None:
 def test_spark() -> None:
     with servers.spark() as connection:
         check("groups", HostileSource("Spark, kept there", SPARK, in_spark(connection), connection))
+        a_null_changes_nobody_elses_cell(connection)
+
+
+def a_null_changes_nobody_elses_cell(connection: Any) -> None:
+    """Integers that no float tells apart stay what they are beside a cell that is missing."""
+    low = 2**60 + 1
+    for more, expected in (([], (1, 1, 0, 0, 0)), ([(None,)], (1, 1, 0, 0, 1))):
+        frame = connection._session.createDataFrame([(low,), (low + 1,), *more], "x long")
+        frame.createOrReplaceTempView("exact")
+        table = Table(connection.table("exact"), {"x": Integers(low, low + 3)})
+        assert Histogram("x").measure(table) == (expected,)
