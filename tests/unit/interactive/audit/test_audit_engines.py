@@ -1,4 +1,4 @@
-"""Hostile cells of one person in PostgreSQL and Spark, read from there and kept there: whether it fails tells nothing."""
+"""Hostile cells of one person in PostgreSQL and Spark, read from there and kept there: no question fails."""
 
 from __future__ import annotations
 
