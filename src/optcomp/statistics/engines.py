@@ -25,6 +25,8 @@ VIEW = "optcomp_rows"
 """The name of a Parquet file for queries."""
 _CHUNK = 1 << 20
 """Bytes read at a time."""
+_BATCH = 1 << 16
+"""Rows at a time."""
 _SUMS = 8
 """Pieces of 16 bits of the digest of a row, each of which is summed up by itself."""
 _SIZE = r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *"
@@ -146,16 +148,20 @@ class TableRows(Rows):
 
     def export(self, path: Path, columns: Sequence[str]) -> None:
         """Write the rows to a Parquet file."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        writer = None
-        for batch in self.backend.table(self.name).select(*columns).to_pyarrow_batches():
-            writer = writer or pq.ParquetWriter(path, batch.schema, compression="zstd")
-            writer.write_batch(batch)
-        if writer is None:
-            pq.write_table(self.backend.table(self.name).select(*columns).to_pyarrow(), path)
-        else:
-            writer.close()
+        query, schema = (
+            f"SELECT {', '.join(columns)} FROM {self.name}",
+            pa.schema([pa.field(name, pa.int64() if name == "person" else pa.int32()) for name in columns]),
+        )
+        with pq.ParquetWriter(path, schema) as writer:
+            for batch in self._batches(query):
+                writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+
+    @abstractmethod
+    def _batches(self, query: str) -> Iterator[Any]:
+        """The rows of a result as batches of Arrow."""
 
     @abstractmethod
     def drop(self) -> None:
@@ -173,6 +179,9 @@ class DuckdbRows(TableRows):
     def run(self, query: str) -> list[Row]:
         """By a cursor of its own."""
         return list(self.backend.con.cursor().execute(query).fetchall())
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        yield from self.backend.con.cursor().sql(query).to_arrow_reader(_BATCH)
 
     def _hash(self, words: str) -> str:
         return f"sha256({words})"
@@ -200,6 +209,15 @@ class PostgresRows(TableRows):
         with self._lock, self.backend.con.transaction(), self.backend.con.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
             return list(cursor.execute(query).fetchall())
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        import pyarrow as pa
+
+        with self._lock, self.backend.con.transaction(), self.backend.con.cursor(name="optcomp_rows") as cursor:
+            cursor.execute(query)
+            while rows := cursor.fetchmany(_BATCH):
+                names = [column.name for column in cursor.description]
+                yield pa.record_batch([pa.array(cells, pa.int64()) for cells in zip(*rows, strict=True)], names)
 
     def _hash(self, words: str) -> str:
         return f"sha256(convert_to({words}, 'UTF8'))"
@@ -237,6 +255,10 @@ class SparkRows(TableRows):
     def run(self, query: str) -> list[Row]:
         """Not by Ibis, which would take the rows through floats because of their nulls."""
         return [tuple(row) for row in self.backend.raw_sql(query).collect()]
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        """Through this machine whole: Spark has no stream of batches."""
+        yield from self.backend._session.sql(query).toArrow().to_batches(_BATCH)
 
     def _hash(self, words: str) -> str:
         return f"sha2({words}, 256)"

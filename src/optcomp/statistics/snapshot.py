@@ -76,6 +76,8 @@ def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any
         _write(draft / DECLARATION, document)
         private = {"format": KEYS, "version": VERSION, "lot": lot.hex(), "digest_key": key.hex(), "digest": digest}
         _write(draft / KEY_FILE, private)
+        for file in draft.iterdir():
+            file.chmod(0o600)
         os.rename(draft, path)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)

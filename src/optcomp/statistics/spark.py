@@ -66,6 +66,7 @@ def _encoded(session: Any, source: Relation, declared: Declared) -> Any:
     from pyspark.sql import functions as sql
     from pyspark.sql.types import StringType
 
+    source.backend._run_pre_execute_hooks(source.relation)
     frame = session.sql(str(source.backend.compile(source.relation)))
     short = [
         sql.substring(sql.col(_quoted(field.name)), 1, cells.MOST_LETTERS + 1).alias(field.name)
