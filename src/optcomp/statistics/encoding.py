@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optcomp.errors import UnreadableData
+from optcomp.numerics import report
 from optcomp.statistics import cells
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.sources import Source
@@ -44,6 +46,7 @@ class Encoder:
         self.columns = [ColumnTally(name, domain) for name, domain in declared.columns.items()]
         self.person = None if declared.person is None else ColumnTally(declared.person, None)
         self.rows = 0
+        self._context = copy_context()  # engines read in threads of their own, which know of no listener
 
     @property
     def schema(self) -> pa.Schema:
@@ -68,6 +71,7 @@ class Encoder:
             if not columns:
                 columns = [pa.nulls(batch.num_rows, pa.int32())]
             self.rows += batch.num_rows
+            self._context.run(report, "reading the data", self._source.share(self.rows))
             yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:

@@ -69,6 +69,10 @@ class ParquetFile(Source):
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise UnreadableData(self._path.name, f"cannot be read as Parquet ({_brief(error)})") from None
 
+    def share(self, rows: int) -> float:
+        """By the rows."""
+        return rows / max(self._file.metadata.num_rows, 1)
+
 
 def _empty_batches(rows: int) -> Iterator[Any]:
     import pyarrow as pa
@@ -125,6 +129,10 @@ class CsvFile(Source):
             )
             for batch in reader:
                 yield batch.rename_columns(list(places) or ["0"]).select(self._used) if self._used else batch
+
+    def share(self, rows: int) -> float:
+        """By the bytes."""
+        return 0.0 if self._records is None else min(self._records.taken / max(self.size or 1, 1), 1.0)
 
     def place(self, row: int) -> str:
         """The line."""

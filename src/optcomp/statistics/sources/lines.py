@@ -43,7 +43,7 @@ class Records(io.RawIOBase):
         self._empty = b'""' + delimiter.encode() * (cells - 1) + b"\n"
         self._rest, self._ready, self._ended = b"", memoryview(b""), False
         self._moved: list[tuple[int, int]] = [(0, line)]
-        self.lines = Lines()
+        self.lines, self.taken = Lines(), 0
 
     def readable(self) -> bool:
         """It is."""
@@ -76,7 +76,7 @@ class Records(io.RawIOBase):
 
     def _next(self) -> bytes:
         """Whole records; what is left over begins the next ones."""
-        chunk = self._file.read(_CHUNK)
+        chunk = self._taken()
         whole = self._rest + chunk
         if not chunk:
             self._ended, self._rest = True, b""
@@ -88,6 +88,11 @@ class Records(io.RawIOBase):
             self._rest = whole[end:]
             return self._checked(whole[:end]) if end else b""
         return self._skipped(whole)
+
+    def _taken(self) -> bytes:
+        chunk = self._file.read(_CHUNK)
+        self.taken += len(chunk)
+        return chunk
 
     def _last_end(self, whole: bytes) -> int:
         """After the last line break that ends a record."""
@@ -102,7 +107,7 @@ class Records(io.RawIOBase):
         """A record that is too long: up to its end nothing is kept but whether a quotation mark is open."""
         begun, quotes = self._line, whole.count(b'"')
         self._line += whole.count(b"\n")
-        while chunk := self._file.read(_CHUNK):
+        while chunk := self._taken():
             end = chunk.find(b"\n")
             while self._multiline and end >= 0 and (quotes + chunk.count(b'"', 0, end)) % 2:
                 end = chunk.find(b"\n", end + 1)
@@ -132,6 +137,8 @@ class Records(io.RawIOBase):
         pieces, done = list[bytes](), 0
         lines = self._line + found.lines_before
         notable = np.flatnonzero(found.empty | found.bad)
+        if found.breaks is not None:
+            self.lines.longest = max(self.lines.longest, int(np.diff(lines, append=self._line + block.count(b"\n")).max()))
         record = self._record
         kept = record + np.arange(len(found.ends)) - np.concatenate([[0], np.cumsum(found.empty)[:-1]])
         for place in notable:
