@@ -104,13 +104,15 @@ class Encoder:
             if tally.first is not None:
                 row, why = tally.first
                 where = f"{self._source.where}, {self._source.place(row)}, column {tally.name!r}"
-                found.append((row, where, cells.WHY[why]))
+                found.append((self._source.number(row), where, cells.WHY[why]))
         if not found:
             return
         _, place, reason = min(found)
         bad_lines, bad_cells = sum(lines.bad.values()), sum(tally.unreadable for tally in tallies)
         counts = [f"{count:,} {what}{'' if count == 1 else 's'}" for what, count in _kinds(bad_lines, bad_cells)]
-        advice = f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count as missing"
+        advice = (
+            f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count them as missing"
+        )
         raise UnreadableData(place, reason, bad_lines + bad_cells, advice)
 
 

@@ -11,12 +11,14 @@ in at most so many of them: whatever the key is, whoever knows it, on every engi
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from shutil import copyfile
-from tempfile import TemporaryDirectory
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics.declared import Declared
@@ -62,6 +64,7 @@ def prepare(
         engine = staging(memory, folder)
         try:
             engine.execute("SET preserve_insertion_order = false")
+            engine.execute("SET enable_progress_bar = false")  # which DuckDB would print where people work by hand
             _stage(engine, encoder)
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
@@ -205,6 +208,19 @@ def within_name(rank: int) -> str:
     return f"w{rank}"
 
 
-def working_folder() -> TemporaryDirectory[str]:
-    """For nobody else."""
-    return TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
+class WorkingFolder:
+    """A folder for nobody else, which is there for as long as this object, in the process that made it."""
+
+    def __init__(self) -> None:
+        self.name = mkdtemp(prefix="optcomp-")
+        finalize(self, _removed, self.name, os.getpid())
+
+
+def _removed(name: str, maker: int) -> None:
+    if os.getpid() == maker:  # a process that was forked must not take it away from the others
+        rmtree(name, ignore_errors=True)
+
+
+def working_folder() -> WorkingFolder:
+    """A new one."""
+    return WorkingFolder()

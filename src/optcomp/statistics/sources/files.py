@@ -134,10 +134,14 @@ class CsvFile(Source):
         """By the bytes."""
         return 0.0 if self._records is None else min(self._records.taken / max(self.size or 1, 1), 1.0)
 
+    def number(self, row: int) -> int:
+        """That of its line."""
+        assert self._records is not None
+        return self._records.line_of(row)
+
     def place(self, row: int) -> str:
         """The line."""
-        assert self._records is not None
-        return f"line {self._records.line_of(row):,}"
+        return f"line {self.number(row):,}"
 
 
 class _Begun(io.RawIOBase):

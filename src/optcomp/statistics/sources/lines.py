@@ -138,7 +138,9 @@ class Records(io.RawIOBase):
         lines = self._line + found.lines_before
         notable = np.flatnonzero(found.empty | found.bad)
         if found.breaks is not None:
-            self.lines.longest = max(self.lines.longest, int(np.diff(lines, append=self._line + block.count(b"\n")).max()))
+            self.lines.longest = max(
+                self.lines.longest, int(np.diff(lines, append=self._line + block.count(b"\n")).max())
+            )
         record = self._record
         kept = record + np.arange(len(found.ends)) - np.concatenate([[0], np.cumsum(found.empty)[:-1]])
         for place in notable:

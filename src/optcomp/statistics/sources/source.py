@@ -57,9 +57,13 @@ class Source(ABC):
         """How much of it has been read after so many rows, between 0 and 1; 0 where nobody can tell."""
         return 0.0
 
+    def number(self, row: int) -> int:
+        """The number of a row, or of its line, counted from 1; rows are counted from 0."""
+        return row + 1
+
     def place(self, row: int) -> str:
-        """Where a row is, counted from 0: for whoever holds the data."""
-        return f"row {row + 1:,}"
+        """Where a row is, for whoever holds the data."""
+        return f"row {self.number(row):,}"
 
 
 def all_known(used: Collection[str], known: Collection[Any]) -> None:
