@@ -147,8 +147,8 @@ def _condition(found: ConditionCounts) -> Iterator[str]:
     elif found.values is not None and found.reckoned is not None and _far(found.reckoned, found.values):
         yield f"{name}: {found.values:,} of these rows have a value, and its error is stated for {found.reckoned:,}"
     if found.people_before - found.people > NEAR * found.people_before:
-        lost = found.people_before - found.people
-        yield f"{name}: {lost:,} of {found.people_before:,} people who satisfy {found.where} do so in no row that is left"
+        lost = f"{found.people_before - found.people:,} of {found.people_before:,} people"
+        yield f"{name}: {lost} who satisfy {found.where} do so in no row that is left"
 
 
 def _far(declared: int, rows: int) -> bool:

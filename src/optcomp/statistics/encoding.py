@@ -71,7 +71,7 @@ class Encoder:
             if not columns:
                 columns = [pa.nulls(batch.num_rows, pa.int32())]
             self.rows += batch.num_rows
-            self._context.run(report, "reading the data", self._source.share(self.rows))
+            self._context.run(report, "preparing the data", self._source.share(self.rows))
             yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics.domains import Categories, Domain, Numbers
 from optcomp.statistics.encoding import PERSON
+from optcomp.statistics.preparing import engine_errors, out_of_engine
 from optcomp.statistics.table import Preparation, Table
 
 if TYPE_CHECKING:
@@ -88,5 +89,8 @@ class ExactCounts:
 
     def _run(self, query: ir.Table) -> list[tuple[Any, ...]]:
         """Integers; of no rows they are null, and count as zero."""
-        rows = self._table.run(self._table.prepared(None, lambda _: query))
+        try:
+            rows = self._table.run(self._table.prepared(None, lambda _: query))
+        except engine_errors() as error:
+            raise UnreadableData("the rows", f"{out_of_engine(error)}; it may need more memory") from None
         return [tuple(int(value or 0) for value in row) for row in rows]
