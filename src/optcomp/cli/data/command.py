@@ -129,8 +129,8 @@ def prepare(
         raise Complaint(f"--bad-cells: must be refuse or missing, got {bad_cells!r}")
     if not out.parent.is_dir():
         raise Complaint(f"--out: {str(out.parent)!r} is not a directory")
-    check_apart({"PLAN": plan, "--data": data, "--out": out})
     document = plan_in(plan)
+    check_apart({"PLAN": plan, "--data": data, "--out": out})
     from optcomp.cli.data.counts import show_prepared
     from optcomp.release import prepare_data
 

@@ -131,8 +131,9 @@ class CsvFile(Source):
                 yield batch.rename_columns(list(places) or ["0"]).select(self._used) if self._used else batch
 
     def share(self, rows: int) -> float:
-        """By the bytes."""
-        return 0.0 if self._records is None else min(self._records.taken / max(self.size or 1, 1), 1.0)
+        """By the bytes that were taken from it, which may be somewhat ahead."""
+        taken = len(self._first) + (0 if self._records is None else self._records.taken)
+        return min(taken / max(self.size or 1, 1), 1.0)
 
     def number(self, row: int) -> int:
         """That of its line."""
