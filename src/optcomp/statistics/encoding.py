@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optcomp.errors import UnreadableData
+from optcomp.numerics import report
 from optcomp.statistics import cells
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.sources import Source
@@ -45,6 +47,7 @@ class Encoder:
         self.columns = [ColumnTally(name, domain) for name, domain in declared.columns.items()]
         self.person = None if declared.person is None else ColumnTally(declared.person, None)
         self.rows = 0
+        self._context = copy_context()  # engines read in threads of their own, which know of no listener
 
     @property
     def schema(self) -> pa.Schema:
@@ -71,6 +74,7 @@ class Encoder:
                 if not columns:
                     columns = [pa.nulls(batch.num_rows, pa.int32())]
                 self.rows += batch.num_rows
+                self._context.run(report, "preparing the data", self._source.share(self.rows))
                 yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:
@@ -99,13 +103,15 @@ class Encoder:
             if tally.first is not None:
                 row, why = tally.first
                 where = f"{self._source.where}, {self._source.place(row)}, column {tally.name!r}"
-                found.append((row, where, cells.WHY[why]))
+                found.append((self._source.number(row), where, cells.WHY[why]))
         if not found:
             return
         _, place, reason = min(found)
         bad_lines, bad_cells = sum(lines.bad.values()), sum(tally.unreadable for tally in tallies)
         counts = [f"{count:,} {what}{'' if count == 1 else 's'}" for what, count in _kinds(bad_lines, bad_cells)]
-        advice = f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count as missing"
+        advice = (
+            f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count them as missing"
+        )
         raise UnreadableData(place, reason, bad_lines + bad_cells, advice)
 
 

@@ -57,6 +57,7 @@ class Table(Declared):
 
     _rows: Rows
     _lot: bytes
+    _digest: str | None
 
     def __init__(
         self,
@@ -95,8 +96,8 @@ class Table(Declared):
         preparation = Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key)
         self._hold(preparation.rows, preparation.lot_key)
 
-    def _hold(self, rows: Rows, lot: bytes) -> None:
-        self._rows, self._lot = rows, lot
+    def _hold(self, rows: Rows, lot: bytes, digest: str | None = None) -> None:
+        self._rows, self._lot, self._digest = rows, lot, digest
         self._lock = threading.Lock()
         self._queries: dict[Hashable, str] = {}
 
@@ -111,11 +112,21 @@ class Table(Declared):
         """A snapshot that was saved: verified, and ready to be asked."""
         needed("duckdb", "data")
         found = snapshot.open_snapshot(Path(path), connection, memory)
+        return cls._held(found.declared, found.rows, found.lot, found.digest)
+
+    @classmethod
+    def _held(cls, declared: Declared, rows: Rows, lot: bytes, digest: str | None = None) -> Self:
+        """Rows that are prepared already."""
         table = cls.__new__(cls)
         for entry in ("columns", "person", "neighbours", "name", "population", "contribution", "grouped_by"):
-            object.__setattr__(table, entry, getattr(found.declared, entry))
-        table._hold(found.rows, found.lot)
+            object.__setattr__(table, entry, getattr(declared, entry))
+        table._hold(rows, lot, digest)
         return table
+
+    @property
+    def digest(self) -> str | None:
+        """That of the snapshot that was opened, under its own key; None of a table that was just read.  Private."""
+        return self._digest
 
     @cached_property
     def _relation(self) -> ir.Table:
@@ -180,28 +191,40 @@ class Table(Declared):
 
 
 class Preparation:
-    """A table read, bounded and frozen, with exact counts of what was found: for whoever holds the data."""
+    """A table read, bounded and frozen, with exact counts of what was found: for whoever holds the data.
+
+    `source` is what `Table` takes; `keep_everything` keeps the rows before the lot, too.
+    """
 
     def __init__(
         self,
-        source: Source,
+        source: object,
         declared: Declared,
         *,
         bad_cells: BadCells = "refuse",
+        multiline: bool = False,
         memory: str | None = None,
         lot_key: bytes | None = None,
         keep_everything: bool = False,
     ) -> None:
         self.lot_key, memory = _checked(bad_cells, lot_key), checked_memory(memory)
+        self.declared = declared
+        self.source = source if isinstance(source, Source) else _source(source, declared, multiline)
         self._folder = WorkingFolder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
-            source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
+            self.source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
         )
         if bad_cells == "refuse":
             self.found.refuse()
         self.rows = _Temporary(folder / ROWS, memory, self._folder)
         self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
+
+    def save(self, path: str | Path) -> Path:
+        """Write a snapshot into a new folder."""
+        target = Path(path)
+        snapshot.save(target, self.declared, self.rows, self.lot_key, None)
+        return target
 
 
 def _checked(bad_cells: str, lot_key: bytes | None) -> bytes:

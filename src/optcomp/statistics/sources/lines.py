@@ -45,7 +45,7 @@ class Records(io.RawIOBase):
         self._empty = b'""' + delimiter.encode() * (cells - 1) + b"\n"
         self._rest, self._ready, self._ended = b"", memoryview(b""), False
         self._moved: list[tuple[int, int]] = [(0, line)]
-        self.lines = Lines()
+        self.lines, self.taken = Lines(), 0
 
     def readable(self) -> bool:
         """It is."""
@@ -83,7 +83,7 @@ class Records(io.RawIOBase):
 
     def _next(self) -> bytes:
         """Whole records; what is left over begins the next ones."""
-        chunk = self._file.read(_CHUNK)
+        chunk = self._taken()
         whole = self._rest + chunk
         if not chunk:
             self._ended, self._rest = True, b""
@@ -95,6 +95,11 @@ class Records(io.RawIOBase):
             self._rest = whole[end:]
             return self._checked(whole[:end]) if end else b""
         return self._skipped(whole)
+
+    def _taken(self) -> bytes:
+        chunk = self._file.read(_CHUNK)
+        self.taken += len(chunk)
+        return chunk
 
     def _last_end(self, whole: bytes) -> int:
         """After the last line break that ends a record."""
@@ -109,7 +114,7 @@ class Records(io.RawIOBase):
         """A record that is too long: up to its end nothing is kept but whether a quotation mark is open."""
         begun, quotes = self._line, whole.count(b'"')
         self._line += whole.count(b"\n")
-        while chunk := self._file.read(_CHUNK):
+        while chunk := self._taken():
             end = _first_end(chunk, open_before=self._multiline and bool(quotes % 2), multiline=self._multiline)
             quotes += chunk.count(b'"') if end < 0 else 0
             self._line += chunk.count(b"\n", 0, end + 1 if end >= 0 else len(chunk))
@@ -137,6 +142,10 @@ class Records(io.RawIOBase):
         pieces, done = list[bytes](), 0
         lines = self._line + found.lines_before
         notable = np.flatnonzero(found.empty | found.bad)
+        if found.breaks is not None:
+            self.lines.longest = max(
+                self.lines.longest, int(np.diff(lines, append=self._line + block.count(b"\n")).max())
+            )
         record = self._record
         kept = record + np.arange(len(found.ends)) - np.concatenate([[0], np.cumsum(found.empty)[:-1]])
         for place in notable:
