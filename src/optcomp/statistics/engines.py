@@ -185,6 +185,7 @@ class PostgresRows(TableRows):
     def run(self, query: str) -> list[Row]:
         """One at a time on a connection, in a transaction that can change nothing."""
         with self._lock, self.backend.con.transaction(), self.backend.con.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
             return list(cursor.execute(query).fetchall())
 
     def _hash(self, words: str) -> str:
