@@ -91,7 +91,10 @@ def decimals(name: Any, digits: int, scale: int) -> Kind:
 
 def truths(name: Any) -> Kind:
     """Truth values; two people at most."""
-    draw = lambda rng: rng.choice((True, False, None))  # noqa: E731
+
+    def draw(rng: Random) -> bool | None:
+        return rng.choice((True, False, None))
+
     return Kind(name, lambda rng, number: draw(rng), draw, same, lambda i: i % 2 == 0)
 
 

@@ -92,10 +92,8 @@ class Files(Engine):
 
     def records(self, kinds: Kinds, rows: Sequence[Row]) -> list[Record]:
         """Line by line."""
-        return [
-            (number, cells and list(cells))
-            for number, cells in read_lines(self._body(rows), self._delimiter, len(kinds))
-        ]
+        lines = read_lines(self._body(rows), self._delimiter, len(kinds))
+        return [(number, None if cells is None else [*cells]) for number, cells in lines]
 
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """A file."""
