@@ -98,6 +98,15 @@ def truths(name: Any) -> Kind:
     return Kind(name, lambda rng, number: draw(rng), draw, same, lambda i: i % 2 == 0)
 
 
+def nested(name: Any) -> Kind:
+    """Lists of integers, which no column that is declared may hold."""
+
+    def draw(rng: Random) -> list[int | None] | None:
+        return rng.choice(([], [1], [None], [2**31 - 1] * 50, None))
+
+    return Kind(name, lambda rng, number: [1, 2], draw, lambda cell: STRANGE, lambda i: [i], numbers=False)
+
+
 FAR = 2**62
 """Days, seconds or milliseconds that no calendar has."""
 
