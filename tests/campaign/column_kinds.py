@@ -101,7 +101,7 @@ def truths(name: Any) -> Kind:
 def nested(name: Any) -> Kind:
     """Lists of integers, which no column that is declared may hold."""
 
-    def draw(rng: Random) -> list[int | None] | None:
+    def draw(rng: Random) -> Any:
         return rng.choice(([], [1], [None], [2**31 - 1] * 50, None))
 
     return Kind(name, lambda rng, number: [1, 2], draw, lambda cell: STRANGE, lambda i: [i], numbers=False)
