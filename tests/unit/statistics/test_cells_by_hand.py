@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from optcomp.errors import UnreadableData
-from optcomp.statistics import Categories, Domain, Integers, Reals, Table, cells
+from optcomp.statistics import Categories, Domain, Histogram, Integers, Reals, Table, cells
 from tests.campaign import odd_cells
 from tests.campaign.hostile import DOMAINS
 from tests.oracles.cells import Cell, outcome, person
@@ -118,6 +118,21 @@ def test_objects_are_read_as_columns_of_their_type_are() -> None:
     assert sorted(table.run("SELECT x FROM (SELECT c0 AS x FROM optcomp_rows)")) == sorted((code,) for code in expected)
     keys = Table(frame, {"x": Categories([1, 2])})
     assert Counter(keys.run("SELECT c0 FROM optcomp_rows")) == {(0,): 1, (2,): 3}
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_missing_and_undeclared_categories_are_one_group(groups: int) -> None:
+    """A histogram counts them in one cell, of which a person has no more rows than are declared."""
+    people = pa.table({"who": ["eve"] * 4, "x": ["a", "z", None, ""]})
+    bounds: dict[str, Any] = {"rows_per_person": 4, "groups_per_person": groups, "rows_per_group": 1}
+    for number in range(8):
+        key = bytes([number]) * 32
+        table = Table(people, {"x": Categories(["a"])}, person="who", lot_key=key, **bounds)
+        (counts,) = Histogram("x").measure(table)
+        (part,) = Histogram("x").parts(table)
+        assert max(counts) <= 1
+        assert sum(counts) == groups
+        assert sum(count * count for count in counts) <= part.l2_squared
 
 
 @pytest.mark.parametrize(("kind", "most"), [("HUGEINT", 2**127 - 1), ("UHUGEINT", 2**128 - 1), ("UBIGINT", 2**64 - 1)])
