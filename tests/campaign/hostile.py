@@ -105,12 +105,11 @@ def drawn(engine: Engine, rng: Random, people: int = PEOPLE, crowd: bool = False
     def rows(owner: Any, *, odd: bool) -> list[Row]:
         return [engine.row(rng, kinds, NUMBERS, owner, odd=odd) for _ in range(rng.randint(1, 4))]
 
-    others = [
-        row
-        for i in range(1, people)
-        for row in rows(who.owner(i) if rng.random() < 0.7 or not crowd else who.odd(rng), odd=crowd)
-    ]
+    owners = [who.odd(rng) if crowd and rng.random() < 0.3 else who.owner(i) for i in range(1, people)]
+    others = [row for owner in owners for row in rows(owner, odd=crowd)]
     victim, named = who.owner(0), who.owner(0) if rng.random() < 0.5 else who.odd(rng)
+    if cells.person(who.read(named))[0] in {cells.person(who.read(owner))[0] for owner in owners}:
+        named = victim  # nobody becomes somebody else who is there already
     before = rows(victim, odd=False) if rng.random() < 0.5 else []
     after = rows(named, odd=True)
     base, other = _mixed(rng, others, before), _mixed(rng, others, after)
