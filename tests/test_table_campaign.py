@@ -23,7 +23,7 @@ AMOUNTS = [
     Job("cells", "spark", range(1)),
     *(Job("pairs", "duckdb", range(first, first + 50)) for first in (0, 50)),
     Job("pairs", "postgres", range(50)),
-    Job("pairs", "spark", range(3)),
+    Job("pairs", "spark", range(2)),
 ]
 """About a minute of processor time in all; one table of Spark holds the odd rows of a crowd."""
 

@@ -91,8 +91,20 @@ def decimals(name: Any, digits: int, scale: int) -> Kind:
 
 def truths(name: Any) -> Kind:
     """Truth values; two people at most."""
-    draw = lambda rng: rng.choice((True, False, None))  # noqa: E731
+
+    def draw(rng: Random) -> bool | None:
+        return rng.choice((True, False, None))
+
     return Kind(name, lambda rng, number: draw(rng), draw, same, lambda i: i % 2 == 0)
+
+
+def nested(name: Any) -> Kind:
+    """Lists of integers, which no column that is declared may hold."""
+
+    def draw(rng: Random) -> Any:
+        return rng.choice(([], [1], [None], [2**31 - 1] * 50, None))
+
+    return Kind(name, lambda rng, number: [1, 2], draw, lambda cell: STRANGE, lambda i: [i], numbers=False)
 
 
 FAR = 2**62

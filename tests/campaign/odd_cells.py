@@ -107,7 +107,7 @@ class NastyText(str):
     def __str__(self) -> str:
         raise RuntimeError("secret")
 
-    def encode(self, *_: Any) -> bytes:  # type: ignore[override]
+    def encode(self, *_: Any) -> bytes:
         raise RuntimeError("secret")
 
 

@@ -125,7 +125,9 @@ def source(declared: Declared, rows: list[Row]) -> pa.Table:
 def prepared(declared: Declared, rows: list[Row], key: bytes) -> Table:
     """A table on this machine."""
     bounds = declared.contribution
-    named = {"groups_per_person": bounds.groups, "rows_per_group": bounds.rows_per_group} if declared.person else {}
+    named: dict[str, Any] = (
+        {"groups_per_person": bounds.groups, "rows_per_group": bounds.rows_per_group} if declared.person else {}
+    )
     return Table(
         source(declared, rows),
         declared.columns,
@@ -166,7 +168,7 @@ def judge(seed: int, backend: Any = None, folder: Path | None = None) -> list[st
                 table._queries = queries  # the same text for both
             measured.append([statistic.measure(table) for statistic, _ in questions])
         for (statistic, where), vectors in zip(questions, measured[-1], strict=True):
-            expected = answers(statistic, declared, list(stored.elements()), where and where.holds)
+            expected = answers(statistic, declared, list(stored.elements()), where.holds if where else None)
             if vectors != expected:
                 found.append(f"{statistic}: {vectors}, expected {expected}")
     for (statistic, _), one, other in zip(questions, *measured, strict=True):

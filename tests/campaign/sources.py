@@ -30,6 +30,8 @@ class Engine(ABC):
     """Makes tables of rows that may be odd."""
 
     kinds: Sequence[Kind]
+    others: Sequence[Kind] = ()
+    """Types of columns that may be there if they are not declared."""
     where = "the table"
     unit = "row"
     ordered = True
@@ -92,10 +94,8 @@ class Files(Engine):
 
     def records(self, kinds: Kinds, rows: Sequence[Row]) -> list[Record]:
         """Line by line."""
-        return [
-            (number, cells and list(cells))
-            for number, cells in read_lines(self._body(rows), self._delimiter, len(kinds))
-        ]
+        lines = read_lines(self._body(rows), self._delimiter, len(kinds))
+        return [(number, None if cells is None else [*cells]) for number, cells in lines]
 
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """A file."""
@@ -106,7 +106,7 @@ class Files(Engine):
 class Arrow(Engine):
     """Tables of Arrow."""
 
-    kinds = column_kinds.ARROW
+    kinds, others = column_kinds.ARROW, (column_kinds.nested(pa.list_(pa.int64())),)
 
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """In memory."""
@@ -188,7 +188,7 @@ class Database(Engine):
 class DuckDB(Database):
     """Tables of DuckDB."""
 
-    kinds = column_kinds.DUCKDB
+    kinds, others = column_kinds.DUCKDB, (column_kinds.nested("INTEGER[]"),)
 
     def _fill(self, name: str, kinds: Kinds, rows: Sequence[Row]) -> None:
         cursor = self.backend.con.cursor()
@@ -207,7 +207,7 @@ class DuckDB(Database):
 class Postgres(Database):
     """Tables of PostgreSQL."""
 
-    kinds = column_kinds.POSTGRES
+    kinds, others = column_kinds.POSTGRES, (column_kinds.nested("integer[]"),)
 
     def _fill(self, name: str, kinds: Kinds, rows: Sequence[Row]) -> None:
         places = ", ".join(["%s"] * len(kinds))
@@ -228,7 +228,7 @@ class Postgres(Database):
 class Spark(Database):
     """Tables of Spark."""
 
-    kinds = column_kinds.SPARK
+    kinds, others = column_kinds.SPARK, (column_kinds.nested("array<int>"),)
     ordered = False
 
     def _fill(self, name: str, kinds: Kinds, rows: Sequence[Row]) -> None:

@@ -104,13 +104,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--pairs", type=int, default=PAIRS, help="on DuckDB and on PostgreSQL (%(default)s)")
     parser.add_argument("--few-pairs", type=int, default=FEW_PAIRS, help="on Spark (%(default)s)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (%(default)s)")
+    parser.add_argument("--part", choices=("cells", "pairs"), help="only odd cells, or only pairs")
     parser.add_argument("--engine", action="append", choices=ENGINES, help="only this engine (may be repeated)")
     options = parser.parse_args(arguments)
     start, bad = time.perf_counter(), 0
     wanted = [
         job
         for job in jobs(options.instances, options.pairs, options.few_pairs)
-        if job.seeds and job.engine in (options.engine or ENGINES)
+        if job.seeds and job.engine in (options.engine or ENGINES) and options.part in (None, job.part)
     ]
     with ProcessPoolExecutor(options.workers, get_context("spawn"), max_tasks_per_child=4) as pool:
         for future in as_completed([pool.submit(done, job) for job in wanted]):

@@ -222,7 +222,7 @@ def float_words(value: float) -> str:
     power += len(digits) - len(text)
     first = power + len(text) - 1
     minus = "-" if sign else ""
-    if -6 <= first < 15:
+    if -6 <= first < 10:
         if power >= 0:
             return minus + text + "0" * power
         padded = text.rjust(1 - power, "0")

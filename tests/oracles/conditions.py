@@ -47,7 +47,10 @@ def condition(rng: Random, columns: Mapping[str, Domain], depth: int = 2) -> Con
 
 def _comparison(rng: Random, name: str, domain: Domain) -> Condition:
     sort = rng.choice(("none", "same", "among", "order"))
-    there = lambda row: _there(domain, row[name])  # noqa: E731
+
+    def there(row: Row) -> bool:
+        return _there(domain, row[name])
+
     if sort == "none":
         if rng.random() < 0.5:
             return Condition(f"{name} is None", lambda row: not there(row))

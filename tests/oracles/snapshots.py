@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 
-from optcomp.statistics import Declared
+from optcomp.statistics import Categories, Declared
 
 Codes = tuple[int | None, ...]
 """Of a row; None where nothing is there."""
@@ -67,8 +67,10 @@ def _numbered(rows: Sequence[Codes]) -> list[tuple[Codes, int]]:
 
 def _grouped(declared: Declared, key: bytes, owner: str, rows: Sequence[Codes], rank: int) -> list[tuple[int, int]]:
     """For each row, in the order of the lot, the place of its group and its place in the group."""
-    column = list(declared.columns).index(declared.grouped_by[rank])
-    cells = [codes[column] for codes in rows]
+    name = declared.grouped_by[rank]
+    column, domain = list(declared.columns).index(name), declared.columns[name]
+    other = len(domain.values) if isinstance(domain, Categories) else None  # missing counts as not declared
+    cells = [other if codes[column] is None else codes[column] for codes in rows]
     order = sorted(set(cells), key=lambda cell: _hash(key, f"group {rank}", owner, _text(cell)))
     seen: Counter[int | None] = Counter()
     found = []

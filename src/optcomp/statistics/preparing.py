@@ -23,6 +23,7 @@ from weakref import finalize
 
 from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
+from optcomp.statistics.domains import Categories
 from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
 from optcomp.statistics.sources import Source
 
@@ -191,10 +192,15 @@ class Lot:
         return f"SELECT *, row_number() OVER (PARTITION BY {PERSON} ORDER BY {order}) AS place FROM ({lots}) AS lots"
 
     def _groups(self) -> dict[str, str]:
-        """The place of a row's group among the groups of its person, and of the row in its group."""
+        """The place of a row's group among the groups of its person, and of the row in its group.
+
+        Histograms count a category that is missing with those that are not declared: they are one group.
+        """
         found, names = dict[str, str](), list(self._declared.columns)
         for rank, column in enumerate(self._declared.grouped_by):
-            cell = cell_name(names.index(column))
+            cell, domain = cell_name(names.index(column)), self._declared.columns[column]
+            if isinstance(domain, Categories):
+                cell = f"coalesce({cell}, {domain.top})"
             draw = self._dialect.sha256(self._words(f"'group {rank}'", self._text(PERSON), self._filled(cell)))
             found[group_name(rank)] = (
                 f"CAST(dense_rank() OVER (PARTITION BY {PERSON} ORDER BY {draw}, {cell}) - 1 AS INT)"

@@ -183,6 +183,22 @@ def test_a_quotation_mark_that_is_never_closed(tmp_path: Path) -> None:
         assert stored(path, declared, bad_cells="missing") == stored(without, declared)
 
 
+@pytest.mark.parametrize("letters", [(1 << 22) - 100, (1 << 22) + 100, 9 << 20])
+def test_a_line_of_megabytes_spoils_no_other(tmp_path: Path, letters: int) -> None:
+    """Wherever the blocks end in which the file is read."""
+    others = [f"p{place},{place % 100},a" for place in range(1000)]
+    path, without = tmp_path / "odd.csv", tmp_path / "without.csv"
+    without.write_text("\n".join(["who,age,odd", *others, ""]))
+    path.write_text("\n".join(["who,age,odd", *others[:500], f"eve,21,{'x' * letters}", *others[500:], ""]))
+    declared = PEOPLE | {"odd": Categories(["a", "b"])}
+    with pytest.raises(UnreadableData) as caught:
+        stored(path, declared)
+    assert caught.value.count == 1
+    assert caught.value.place.startswith("odd.csv, line 502")
+    found = stored(path, declared, bad_cells="missing")
+    assert Counter({row: n for row, n in found.items() if row[0] != identity(KEY, "eve")}) == stored(without, declared)
+
+
 def hostile_votes() -> pa.Table:
     """A hundred people, one of whom has nothing but cells that cannot be read."""
     votes = [b"\xff" if place == 7 else (b"yes" if place % 2 else b"no") for place in range(100)]
