@@ -144,7 +144,9 @@ def _dates(column: Any) -> Any:
         found = column.cast(pa.large_string())
     except pa.ArrowException:  # such as a time that no calendar has
         found = pa.array([_date(cell) for cell in column], pa.large_string())
-    return pc.replace_substring_regex(found, r"(\.[0-9]*?)0+$", r"\1").cast(pa.large_string()) if len(found) else found
+    for ending, kept in ((r"(\.[0-9]*[1-9])0+(Z?)$", r"\1\2"), (r"\.0+(Z?)$", r"\1")):
+        found = pc.replace_substring_regex(found, ending, kept)
+    return found.cast(pa.large_string())
 
 
 def _date(cell: Any) -> str | None:
