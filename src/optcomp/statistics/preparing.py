@@ -62,15 +62,31 @@ def prepare(
         engine = staging(memory, folder)
         try:
             engine.execute("SET preserve_insertion_order = false")
+            engine.execute("SET enable_progress_bar = false")  # which DuckDB would print where people work by hand
             _stage(engine, encoder)
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
                 _write(engine, Lot(declared, key, DUCKDB).everything("staged"), folder / EVERYTHING)
+        except engine_errors() as error:
+            raise UnreadableData(source.where, f"{out_of_engine(error)}; it may need more memory, or disk") from None
         finally:
             engine.close()
     if encoder.rows > MOST_ROWS:
         raise UnreadableData(source.name, f"has more than {MOST_ROWS:,} rows")
     return encoder
+
+
+def engine_errors() -> type[Exception]:
+    """What DuckDB raises."""
+    import duckdb
+
+    found: type[Exception] = duckdb.Error
+    return found
+
+
+def out_of_engine(error: Exception) -> str:
+    """An error of the engine in words, without its text, which may quote what was read."""
+    return f"the engine could not go on ({type(error).__name__})"
 
 
 def _write_batches(encoder: Encoder, path: Path) -> None:

@@ -69,6 +69,10 @@ class ParquetFile(Source):
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise UnreadableData(self._path.name, f"cannot be read as Parquet ({_brief(error)})") from None
 
+    def share(self, rows: int) -> float:
+        """By the rows."""
+        return rows / max(self._file.metadata.num_rows, 1)
+
 
 def _empty_batches(rows: int) -> Iterator[Any]:
     import pyarrow as pa
@@ -126,10 +130,22 @@ class CsvFile(Source):
             for batch in reader:
                 yield batch.rename_columns(list(places) or ["0"]).select(self._used) if self._used else batch
 
+    def share(self, rows: int) -> float:
+        """By the bytes that were taken from it, which may be somewhat ahead."""
+        taken = len(self._first) + (0 if self._records is None else self._records.taken)
+        return min(taken / max(self.size or 1, 1), 1.0)
+
+    def number(self, row: int) -> int:
+        """That of its line, if it is known."""
+        return self._line_of(row) or row + 1
+
     def place(self, row: int) -> str:
         """The line."""
-        assert self._records is not None
-        return f"line {self._records.line_of(row):,}"
+        line = self._line_of(row)
+        return f"record {row + 1:,}" if line is None else f"line {line:,}"
+
+    def _line_of(self, row: int) -> int | None:
+        return None if self._records is None else self._records.line_of(row)
 
 
 class _Begun(io.RawIOBase):
@@ -154,6 +170,8 @@ def _first_line(path: Path, multiline: bool) -> tuple[bytes, int]:
         start = file.readline(LONGEST)
         if start[:2] in _UTF16:
             raise InvalidInput("source", str(path), "is in UTF-16, and must be in UTF-8")
+        if len(start) >= LONGEST or b"\r" in start.rstrip(b"\r\n"):
+            raise InvalidInput("source", str(path), "must have lines that end in a line feed, with or without a return")
         while multiline and start.count(b'"') % 2:
             more = file.readline(LONGEST)
             if not more or len(start) > LONGEST:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 23
 """Bytes that a reader of a stream looks at; a row of cells that are cut is shorter."""
 
+_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "BIT")
+"""Types of DuckDB that hold more than any type of Arrow."""
+
 
 def is_relation(source: object) -> TypeGuard[ir.Table]:
     """Whether it is a table of Ibis; without Ibis there is none."""
@@ -36,7 +39,7 @@ class Relation(Source):
         self.columns = tuple(relation.columns)
         all_known(used, self.columns)
         self.name, self._used = str(getattr(relation.op(), "name", "table")), list(used)
-        self.backend = relation.get_backend()
+        self.where, self.backend = self.name, relation.get_backend()
         self.relation = relation.select(self._used) if self._used else relation
         kinds = self.relation.schema()
         if self.backend.name == "sqlite":  # which answers to this thread only, and whose columns hold cells of any type
@@ -68,7 +71,7 @@ class Relation(Source):
             yield from self._copied()
         elif self.backend.name == "duckdb":
             self.backend._run_pre_execute_hooks(self.relation)
-            yield from self.backend.con.sql(self.backend.compile(self.relation)).to_arrow_reader(BATCH)
+            yield from self.backend.con.sql(_duckdb_query(self.backend, self.relation)).to_arrow_reader(BATCH)
         else:
             yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
 
@@ -140,17 +143,30 @@ def _postgres_text(backend: Any, relation: ir.Table, used: list[str]) -> str:
     return f"SELECT {', '.join(cells)} FROM ({inner}) AS optcomp_source"
 
 
+def _duckdb_query(backend: Any, relation: ir.Table) -> str:
+    """Types that Arrow does not have as text: for the largest integer of 128 bits DuckDB would give -1."""
+    inner = str(backend.compile(relation))
+    described = backend.con.execute(f"DESCRIBE {inner}").fetchall()
+    wide = [_quoted(name) for name, kind, *_ in described if kind in _AS_TEXT]
+    if not wide:
+        return inner
+    cells = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in wide)
+    return f"SELECT * REPLACE ({cells}) FROM ({inner}) AS optcomp_source"
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 def _typed(cells: Any, kind: Any) -> Any:
-    """Text of truth values and integers as what it was; everything else stays text."""
+    """Text of truth values, integers and floats as what it was; everything else stays text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_boolean(kind):
         return pc.equal(cells, b"true")
+    if pa.types.is_floating(kind):
+        return cells.cast(pa.large_string()).cast(kind)
     return cells.cast(pa.large_string()).cast(pa.int64()) if pa.types.is_integer(kind) else cells
 
 
