@@ -39,7 +39,13 @@ FILES = ["declaration.json", "keys.json", "rows.parquet"]
 
 
 def people(**declared: Any) -> Table:
-    limits = {"person": "who", "rows_per_person": 2, "groups_per_person": 1, "population": "town", "name": "people"}
+    limits: dict[str, Any] = {
+        "person": "who",
+        "rows_per_person": 2,
+        "groups_per_person": 1,
+        "population": "town",
+        "name": "people",
+    }
     return Table(pa.table(PEOPLE), COLUMNS, **limits, lot_key=KEY, **declared)
 
 
@@ -140,7 +146,7 @@ def one_bit(path: Path) -> None:
 
 
 DECLARED, KEYS = "declaration.json", "keys.json"
-TAMPERED: dict[str, tuple[type[Exception], str, Callable[[Path], None]]] = {
+TAMPERED: dict[str, tuple[type[Exception], str, Callable[[Path], object]]] = {
     "one more row": (UnreadableData, "is not as it was prepared", one_more_row),
     "one bit": (UnreadableData, "is not as it was prepared", one_bit),
     "no rows": (InvalidInput, "changed by hand", lambda path: (path / "rows.parquet").unlink()),
@@ -200,11 +206,12 @@ def test_what_is_no_snapshot_is_refused(path: str, tmp_path: Path) -> None:
 
 def test_memory_that_makes_no_sense_is_refused_by_name(tmp_path: Path) -> None:
     path = people().save(tmp_path / "snapshot")
-    for attempt in (
+    attempts: list[Callable[[], Table]] = [
         lambda: people(memory="nonsense"),
         lambda: Table(pa.table(PEOPLE), COLUMNS, memory="nonsense"),
         lambda: Table.open(path, memory="nonsense"),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(InvalidInput, match=r"^memory: must be a size such as") as caught:
             attempt()
         assert caught.value.argument == "memory"

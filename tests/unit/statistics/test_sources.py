@@ -306,9 +306,8 @@ def test_the_source_is_never_looked_at_again(tmp_path: Path) -> None:
     connection = ibis.duckdb.connect(tmp_path / "p.duckdb")
     connection.con.execute(f"CREATE TABLE people AS FROM read_parquet('{parquet}')")
     sources = [csv, parquet, frame, connection.table("people")]
-    tables = [
-        Table(source, {"x": Integers(0, 9)}, **people) for source in sources for people in ({}, {"person": "who"})
-    ]
+    ways: list[dict[str, Any]] = [{}, {"person": "who"}]
+    tables = [Table(source, {"x": Integers(0, 9)}, **people) for source in sources for people in ways]
     csv.write_bytes(rows + b"9,z\n")
     frame.loc[0, "x"] = 9
     connection.con.execute("UPDATE people SET x = 9")
