@@ -85,7 +85,7 @@ class ExactCounts:
         if value_of is not None:
             self._table.domain(value_of, Domain)
             found = found.filter(self._table._cell(found, value_of).notnull())
-        return self._run(found.aggregate(found=made(found)))[0][0]
+        return int(self._run(found.aggregate(found=made(found)))[0][0])
 
     def _run(self, query: ir.Table) -> list[tuple[Any, ...]]:
         """Integers; of no rows they are null, and count as zero."""

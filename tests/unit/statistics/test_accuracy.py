@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from optcomp.errors import InvalidInput
 from optcomp.statistics import Count, Histogram, Integers, Question, Variance, noise_reach
 from optcomp.statistics.accuracy import checked_confidence
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.noise import GAUSSIAN, LAPLACE, AddedNoise
-from optcomp.statistics.table import Declared
 from tests.oracles.truth import real, working
 
 BITS = 200

@@ -192,7 +192,7 @@ def test_every_row_of_a_person_is_as_likely_to_stay(number: int) -> None:
 
 def test_the_lot_comes_before_the_condition() -> None:
     """A person whose row that stays does not satisfy the condition does not count, though another row would."""
-    rows: list[Given] = [("ann", 1, "a")] * 3 + [("ann", 7, "b")]
+    rows: list[Given] = [("ann", 1, "a"), ("ann", 1, "a"), ("ann", 1, "a"), ("ann", 7, "b")]
     stayed: Counter[bool] = Counter()
     for number in range(24):
         (row,) = lot.snapshot(key_of(number), map(coded, rows), 1)

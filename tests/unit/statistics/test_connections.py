@@ -55,7 +55,7 @@ def test_tables_are_read_in_turns_on_one_connection(connection: Any) -> None:
     relation, expected = connection.table("crowd"), sum(i % 7 for i in range(300_000))
 
     def read(number: int) -> Any:
-        people = {"person": "who", "rows_per_person": 2} if number % 2 else {}
+        people: dict[str, Any] = {"person": "who", "rows_per_person": 2} if number % 2 else {}
         return Sum("x").measure(Table(relation, {"x": Integers(0, 6 + number)}, **people))
 
     with ThreadPoolExecutor(4) as pool:
@@ -64,7 +64,8 @@ def test_tables_are_read_in_turns_on_one_connection(connection: Any) -> None:
 
 def test_a_table_that_cannot_be_read_gives_its_connection_back(connection: Any) -> None:
     connection.con.execute("CREATE TABLE words AS SELECT 'x' AS x, CAST(18446744073709551615 AS UBIGINT) AS who")
-    for people in ({}, {"person": "who"}):
+    ways: list[dict[str, Any]] = [{}, {"person": "who"}]
+    for people in ways:
         with pytest.raises(UnreadableData) as caught:
             Table(connection.table("words"), {"x": Integers(0, 9)}, **people)
         assert connection_lock(connection).acquire(timeout=5), caught

@@ -55,8 +55,8 @@ def test_a_cell_is_in_the_bin_whose_edges_enclose_it(name: str, data: st.DataObj
     for value in values:
         counts[bin_of(value, edges)] += 1
     statistics: list[Statistic] = [
-        Histogram("x", edges=edges),
-        CDF("x", edges=edges),
+        Histogram("x", edges=tuple(edges)),
+        CDF("x", edges=tuple(edges)),
         Contingency(("x",), {"x": edges}),
     ]
     for statistic in statistics:

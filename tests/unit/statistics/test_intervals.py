@@ -27,9 +27,9 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.noise import GAUSSIAN, LAPLACE, AddedNoise
-from optcomp.statistics.table import Declared
 
 LOW, HIGH = -2, 6  # the middle is 2, which is a multiple of the unit
 TABLE = Declared({"x": Integers(LOW, HIGH), "y": Reals(LOW, HIGH, unit="1/2")})

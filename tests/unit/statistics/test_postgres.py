@@ -116,10 +116,8 @@ def test_a_question_can_change_nothing(server: Any, tmp_path: Path) -> None:
     """Not even on the connection of the owner, with or without a transaction under way."""
     table = engines.prepared(engines.plain(), {})
     path = table.save(tmp_path / "snapshot", connection=server)
-    opened, name = (
-        Table.open(path, connection=server),
-        json.loads((path / "declaration.json").read_text())["rows"]["table"],
-    )
+    opened = Table.open(path, connection=server)
+    name = json.loads((path / "declaration.json").read_text())["rows"]["table"]
     for _ in range(2):
         with pytest.raises(Exception, match="cannot execute DELETE in a read-only transaction"):
             opened.run(f"DELETE FROM {name} RETURNING c0")

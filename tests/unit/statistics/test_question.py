@@ -29,9 +29,9 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
+from optcomp.statistics.declared import Declared
 from optcomp.statistics.noise import LEAST_SCALE, MOST_SCALE
 from optcomp.statistics.noise import AnswerCost as Cost
-from optcomp.statistics.table import Declared
 from tests.oracles.truth import real, working
 
 COLUMNS = {"x": Reals(-3, 1000), "y": Integers(0, 99_000), "k": Integers(0, 7), "c": Categories(["a", "b"])}

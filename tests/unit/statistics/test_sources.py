@@ -282,6 +282,21 @@ def test_columns_must_be_there_and_hold_what_can_be_declared(tmp_path: Path) -> 
     assert Histogram("day").measure(Table(frame, {"day": Categories(["2020-01-01 00:00:00"])})) == ((1, 0),)
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_are_written_without_zeros_that_say_nothing(unit: str) -> None:
+    """However fine the clock of a column is."""
+    whole = datetime.datetime(2020, 1, 2, 3, 4, 50)
+    words = ["2020-01-02 03:04:50", "2020-01-02 03:04:50.25"]
+    later = whole if unit == "s" else whole.replace(microsecond=250_000)
+    moments = pa.array([whole, later, None], pa.timestamp(unit))
+    counts = Histogram("x").measure(Table(pa.table({"x": moments}), {"x": Categories(words)}))
+    assert counts == ((2, 0, 1) if unit == "s" else (1, 1, 1),)
+    aware = pa.array([whole], pa.timestamp(unit, tz="UTC"))
+    assert Histogram("x").measure(Table(pa.table({"x": aware}), {"x": Categories([f"{words[0]}Z"])})) == ((1, 0),)
+    days = pa.array([whole.date()], pa.date32())
+    assert Histogram("x").measure(Table(pa.table({"x": days}), {"x": Categories(["2020-01-02"])})) == ((1, 0),)
+
+
 def test_the_source_is_never_looked_at_again(tmp_path: Path) -> None:
     """Deleted or changed afterwards, it goes on as it was."""
     rows = b"x,who\n1,a\n2,b\n4,c\n"
@@ -291,9 +306,8 @@ def test_the_source_is_never_looked_at_again(tmp_path: Path) -> None:
     connection = ibis.duckdb.connect(tmp_path / "p.duckdb")
     connection.con.execute(f"CREATE TABLE people AS FROM read_parquet('{parquet}')")
     sources = [csv, parquet, frame, connection.table("people")]
-    tables = [
-        Table(source, {"x": Integers(0, 9)}, **people) for source in sources for people in ({}, {"person": "who"})
-    ]
+    ways: list[dict[str, Any]] = [{}, {"person": "who"}]
+    tables = [Table(source, {"x": Integers(0, 9)}, **people) for source in sources for people in ways]
     csv.write_bytes(rows + b"9,z\n")
     frame.loc[0, "x"] = 9
     connection.con.execute("UPDATE people SET x = 9")

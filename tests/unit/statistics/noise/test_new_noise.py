@@ -91,7 +91,7 @@ def test_it_is_asked_for(tmp_path: Path) -> None:
     session = Session(Table(file, {"age": Integers(0, 99)}), SumFilter(10))
     found = [session.ask(Count(), epsilon="1/10", mechanism=each) for each in ("doubled", DOUBLED) for _ in range(40)]
     assert {answer.scales for answer in found} == {(20.0,)}
-    assert all(answer.costs == Question(Count(), epsilon="1/10").costs(answer.table) for answer in found)
+    assert all(answer.costs == Question(Count(), epsilon="1/10").costs(answer.declared) for answer in found)
     off = [abs(answer.value - 50) for answer in found]
     assert 10 < sum(off) / len(off) < 40  # 20 is expected, with a standard error of 2.2
     assert sum(answer.interval(0.5)[0] <= 50 <= answer.interval(0.5)[1] for answer in found) in range(15, 66)
