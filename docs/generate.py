@@ -48,8 +48,9 @@ def theorem_page() -> str:
 def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
     codes = [
-        "Exit code 0; 2 and one line on standard error for bad input and for data that cannot be read; 1 if `verify` did",
-        "not prove the claim, if `audit` caught a mechanism leaking more than it claims, or if `data check` has advice.",
+        "Exit code 0; 2 and one line on standard error for bad input and for data that cannot be read; 1 if `verify`",
+        "did not prove the claim, if `audit` caught a mechanism leaking more than it claims, or if `data check` has",
+        "advice.",
     ]
     lines = ["# Command line", "", *codes, ""]
     for command in COMMANDS:

@@ -1,4 +1,4 @@
-"""What a plan says about reading its data: bad cells, cells with line breaks, and columns that people are grouped by."""
+"""What a plan says about reading its data: bad cells, line breaks in cells, and columns that people are grouped by."""
 
 from __future__ import annotations
 
