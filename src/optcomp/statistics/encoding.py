@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -56,23 +57,25 @@ class Encoder:
         fields = [pa.field(cell_name(place), pa.int32()) for place in range(len(self.columns))]
         if self._declared.person is not None:
             kind = self._source.kinds[self._declared.person]
-            fields.append(pa.field(PERSON, pa.int64() if pa.types.is_integer(kind) else pa.large_string()))
+            short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
+            fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Integers; what is missing or cannot be read is null."""
         import pyarrow as pa
 
         schema = self.schema
-        for batch in self._source.batches():
-            columns = [self._column(batch, tally) for tally in self.columns]
-            if self.person is not None:
-                columns.append(self._person(batch, schema.field(PERSON).type))
-            if not columns:
-                columns = [pa.nulls(batch.num_rows, pa.int32())]
-            self.rows += batch.num_rows
-            self._context.run(report, "preparing the data", self._source.share(self.rows))
-            yield pa.record_batch(columns, schema)
+        with closing(self._source.batches()) as batches:  # which may hold a connection
+            for batch in batches:
+                columns = [self._column(batch, tally) for tally in self.columns]
+                if self.person is not None:
+                    columns.append(self._person(batch, schema.field(PERSON).type))
+                if not columns:
+                    columns = [pa.nulls(batch.num_rows, pa.int32())]
+                self.rows += batch.num_rows
+                self._context.run(report, "preparing the data", self._source.share(self.rows))
+                yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:
         import pyarrow as pa
@@ -84,14 +87,10 @@ class Encoder:
         return pa.array(codes.astype(np.int32), mask=codes < 0)
 
     def _person(self, batch: Any, kind: pa.DataType) -> Any:
-        import pyarrow as pa
-
         assert self.person is not None
         found, codes = cells.person(cells.plain(batch.column(self.person.name)))
         missing = np.where(codes == 0, np.where(found.is_valid().to_numpy(zero_copy_only=False), 0, -1), codes)
         self.person.add(found, missing, None)
-        if pa.types.is_integer(kind) and not pa.types.is_integer(found.type):  # of 64 bits without a sign
-            raise UnreadableData(f"column {self.person.name!r}", "holds integers of more than 63 bits: make them text")
         return found.cast(kind)
 
     def refuse(self) -> None:

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from pathlib import Path
 from shutil import copyfile, rmtree
 from tempfile import mkdtemp
 from typing import Any
 from weakref import finalize
 
-from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
 from optcomp.statistics.sources import Source
@@ -45,10 +46,7 @@ def staging(memory: str | None, folder: Path) -> Any:
     settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": str(folder / "spill")}
     if memory is not None:
         settings["memory_limit"] = memory
-    try:
-        return duckdb.connect(":memory:", config=settings)
-    except duckdb.Error:
-        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+    return duckdb.connect(":memory:", config=settings)
 
 
 def prepare(
@@ -94,8 +92,9 @@ def out_of_engine(error: Exception) -> str:
 def _write_batches(encoder: Encoder, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(path, encoder.schema, compression="zstd") as writer:
-        for batch in encoder.batches():
+    writing = pq.ParquetWriter(path, encoder.schema, compression="zstd")
+    with writing as writer, closing(encoder.batches()) as batches:
+        for batch in batches:
             writer.write_batch(batch)
 
 
@@ -105,20 +104,21 @@ def _stage(engine: Any, encoder: Encoder) -> None:
 
     failed = list[BaseException]()
 
-    def batches() -> Iterator[Any]:
+    def noting() -> Generator[Any]:
         try:
             yield from encoder.batches()
         except BaseException as error:
             failed.append(error)
             raise
 
-    engine.register("batches", pa.RecordBatchReader.from_batches(encoder.schema, batches()))
-    try:
-        engine.execute("CREATE TABLE staged AS FROM batches")
-    except Exception:
-        if failed:
-            raise failed[0] from None
-        raise
+    with closing(noting()) as batches:
+        engine.register("batches", pa.RecordBatchReader.from_batches(encoder.schema, batches))
+        try:
+            engine.execute("CREATE TABLE staged AS FROM batches")
+        except Exception:
+            if failed:
+                raise failed[0] from None
+            raise
 
 
 def _write(engine: Any, query: str, path: Path) -> None:
@@ -224,18 +224,13 @@ def within_name(rank: int) -> str:
 
 
 class WorkingFolder:
-    """A folder for nobody else, which is there for as long as this object, in the process that made it."""
+    """A folder for nobody else, removed with this object by the process that made it: a forked one leaves it alone."""
 
     def __init__(self) -> None:
         self.name = mkdtemp(prefix="optcomp-")
-        finalize(self, _removed, self.name, os.getpid())
+        finalize(self, _remove, self.name, os.getpid())
 
 
-def _removed(name: str, maker: int) -> None:
-    if os.getpid() == maker:  # a process that was forked must not take it away from the others
-        rmtree(name, ignore_errors=True)
-
-
-def working_folder() -> WorkingFolder:
-    """A new one."""
-    return WorkingFolder()
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        rmtree(folder, ignore_errors=True)

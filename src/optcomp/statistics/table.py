@@ -19,19 +19,20 @@ from optcomp.statistics import snapshot
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.encoding import Encoder, cell_name, used_columns
-from optcomp.statistics.engines import ParquetRows, Row, Rows
+from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
     EVERYTHING,
     KEY_BYTES,
     ROWS,
+    WorkingFolder,
     group_name,
     new_key,
     prepare,
     within_name,
-    working_folder,
 )
 from optcomp.statistics.sources import Source, opened
+from optcomp.statistics.spark import in_spark, prepare_in_spark
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -88,6 +89,10 @@ class Table(Declared):
         )
         found = _source(source, self, multiline)
         object.__setattr__(self, "name", name or found.name)
+        if in_spark(found):
+            key = _checked(bad_cells, lot_key)
+            self._hold(prepare_in_spark(found, self, key, refuse=bad_cells == "refuse"), key)
+            return
         preparation = Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key)
         self._hold(preparation.rows, preparation.lot_key)
 
@@ -202,14 +207,10 @@ class Preparation:
         lot_key: bytes | None = None,
         keep_everything: bool = False,
     ) -> None:
-        if bad_cells not in get_args(BadCells):
-            raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
-        if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
-            raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
-        self.lot_key = new_key() if lot_key is None else lot_key
+        self.lot_key, memory = _checked(bad_cells, lot_key), checked_memory(memory)
         self.declared = declared
         self.source = source if isinstance(source, Source) else _source(source, declared, multiline)
-        self._folder = working_folder()
+        self._folder = WorkingFolder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
             self.source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
@@ -226,6 +227,15 @@ class Preparation:
         return target
 
 
+def _checked(bad_cells: str, lot_key: bytes | None) -> bytes:
+    """The key of the lot, given or new."""
+    if bad_cells not in get_args(BadCells):
+        raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
+    if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
+        raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
+    return new_key() if lot_key is None else lot_key
+
+
 class _Temporary(ParquetRows):
     """Rows in a folder that is there for as long as they are."""
 
@@ -235,7 +245,7 @@ class _Temporary(ParquetRows):
 
 
 def _source(source: object, declared: Declared, multiline: bool) -> Source:
-    numbers = {column for column, domain in declared.columns.items() if isinstance(domain, Numbers)}
+    numbers = {column for column, domain in declared.columns.items() if domain.holds in (int, float)}
     return opened(source, used_columns(declared), numbers, multiline)
 
 

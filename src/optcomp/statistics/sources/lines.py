@@ -26,6 +26,8 @@ LONGEST = 1 << 22
 """Bytes of a record."""
 _CHUNK = 1 << 22
 """Bytes read at a time."""
+_MOST_MOVES = 100_000
+"""Places that are remembered at which lines and records come apart: some megabytes."""
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 """As bytes."""
 Places = npt.NDArray[np.int64]
@@ -68,8 +70,13 @@ class Records(io.RawIOBase):
         self._ready = self._ready[size:]
         return found
 
-    def line_of(self, record: int) -> int:
-        """In which line a record begins, counted from 1; records are counted from 0."""
+    def line_of(self, record: int) -> int | None:
+        """In which line a record begins, counted from 1; records are counted from 0.
+
+        None in files with so many empty lines and line breaks in cells that they are not remembered.
+        """
+        if len(self._moved) >= _MOST_MOVES:
+            return None
         place = bisect_right(self._moved, (record, 1 << 62)) - 1
         first, line = self._moved[place]
         return line + record - first
@@ -108,9 +115,7 @@ class Records(io.RawIOBase):
         begun, quotes = self._line, whole.count(b'"')
         self._line += whole.count(b"\n")
         while chunk := self._taken():
-            end = chunk.find(b"\n")
-            while self._multiline and end >= 0 and (quotes + chunk.count(b'"', 0, end)) % 2:
-                end = chunk.find(b"\n", end + 1)
+            end = _first_end(chunk, open_before=self._multiline and bool(quotes % 2), multiline=self._multiline)
             quotes += chunk.count(b'"') if end < 0 else 0
             self._line += chunk.count(b"\n", 0, end + 1 if end >= 0 else len(chunk))
             if end >= 0:
@@ -154,7 +159,8 @@ class Records(io.RawIOBase):
         self._remember(kept[~found.empty], lines[~found.empty])
         self._record = record + int(len(found.ends) - found.empty.sum())
         self._line += block.count(b"\n")
-        self._moved.append((self._record, self._line))
+        if len(self._moved) < _MOST_MOVES:
+            self._moved.append((self._record, self._line))
         return b"".join(pieces)
 
     def _remember(self, records: Places, lines: Places) -> None:
@@ -164,7 +170,8 @@ class Records(io.RawIOBase):
         first, line = self._moved[-1]
         away = lines - records
         before = np.concatenate([[line - first], away[:-1]])
-        for place in np.flatnonzero(away != before):
+        room = max(_MOST_MOVES - len(self._moved), 0)
+        for place in np.flatnonzero(away != before)[:room]:
             self._moved.append((int(records[place]), int(lines[place])))
 
 
@@ -240,6 +247,15 @@ def _inside(data: npt.NDArray[np.uint8]) -> Marks:
     """Whether a quotation mark is open after each byte."""
     found: Marks = np.bitwise_xor.accumulate((data == _QUOTE).view(np.uint8)).view(np.bool_)
     return found
+
+
+def _first_end(chunk: bytes, *, open_before: bool, multiline: bool) -> int:
+    """The first line break that ends a record; -1 if there is none."""
+    if not multiline:
+        return chunk.find(b"\n")
+    data = np.frombuffer(chunk, np.uint8)
+    found = np.flatnonzero((data == _NEWLINE) & (_inside(data) == open_before))
+    return int(found[0]) if len(found) else -1
 
 
 def _inside_lines(data: npt.NDArray[np.uint8], ends: Places) -> Marks:

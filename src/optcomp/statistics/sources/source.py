@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ class Source(ABC):
         self.lines = Lines()
 
     @abstractmethod
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Record batches of Arrow, with the columns that are asked for; once."""
 
     def share(self, rows: int) -> float:
