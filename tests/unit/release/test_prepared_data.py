@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from optcomp import InvalidInput, UnreadableData
 from optcomp.planner import Document, read
 from optcomp.release import NotReleased, Store, prepare_data, release_plan
+from optcomp.release.released import table_of
 from optcomp.release.store import plan_digest
 from optcomp.statistics import Count, Table
 from tests.plans import Plain, small
@@ -172,6 +174,18 @@ def test_a_snapshot_that_was_changed_is_refused(data: Path, out: Path, tmp_path:
         file.write(b"x")
     with pytest.raises(UnreadableData, match="is not as it was prepared"):
         release_plan(document(), found.snapshot, out)
+    assert not out.exists()
+
+
+def test_a_snapshot_that_lacks_something_is_refused(data: Path, out: Path, tmp_path: Path) -> None:
+    found = prepare_data(document(), data, tmp_path / "people.snapshot")
+    (tmp_path / "people.snapshot" / "keys.json").unlink()
+    with pytest.raises(InvalidInput, match=r"^source: is missing, or was changed by hand"):
+        release_plan(document(), found.snapshot, out)
+    backend = ibis.duckdb.connect(tmp_path / "rows.duckdb")
+    table_of(document(), data).save(tmp_path / "kept.snapshot", connection=backend)
+    with pytest.raises(InvalidInput, match=r"^source: is a snapshot whose rows a database keeps"):
+        release_plan(document(), tmp_path / "kept.snapshot", out)
     assert not out.exists()
 
 

@@ -71,7 +71,7 @@ class ParquetFile(Source):
 
     def share(self, rows: int) -> float:
         """By the rows."""
-        return rows / max(self._file.metadata.num_rows, 1)
+        return rows / max(int(self._file.metadata.num_rows), 1)
 
 
 def _empty_batches(rows: int) -> Iterator[Any]:
