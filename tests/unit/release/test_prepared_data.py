@@ -242,12 +242,13 @@ def test_what_is_said_goes_before_the_plan(tmp_path: Path) -> None:
 
 def test_what_cannot_be_prepared(data: Path, tmp_path: Path) -> None:
     found = prepare_data(document(), data, tmp_path / "x.snapshot")
-    for source, target, options, words in (
+    wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
         (data, found.snapshot, {}, "^path: is there already: a snapshot is never overwritten"),
         (found.snapshot, tmp_path / "y", {}, "^source: is a snapshot"),
         (tmp_path / "none.csv", tmp_path / "y", {}, "^source: is not a file"),
-        (data, tmp_path / "y", {"bad_cells": "skip"}, "bad_cells: must be 'refuse' or 'missing'"),
-    ):
+        (data, tmp_path / "y", {"bad_cells": "skip"}, "^bad_cells: must be 'refuse' or 'missing'"),
+    ]
+    for source, target, options, words in wrong:
         with pytest.raises(InvalidInput, match=words):
             prepare_data(document(), source, target, **options)
     with pytest.raises(InvalidInput, match=r"^memory: must be a size such as"):

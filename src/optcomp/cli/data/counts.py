@@ -146,8 +146,8 @@ def _conditions(conditions: Sequence[ConditionCounts]) -> Table:
     """Rows and people that satisfy each condition after the lot and before it."""
     table = _table(("statistic", "condition"), _CONDITIONS)
     for each in conditions:
-        counts = (each.rows, each.rows_before, each.rows_before - each.rows)
-        counts += (each.people, each.people_before, each.people_before - each.people)
+        counts = [each.rows, each.rows_before, each.rows_before - each.rows]
+        counts += [each.people, each.people_before, each.people_before - each.people]
         words = [printable(shortened(each.statistic)), printable(each.where, 200)]
         _add(table, [*words, *(f"{count:,}" for count in counts)])
     return table

@@ -279,4 +279,5 @@ def _misplaced(data: npt.NDArray[np.uint8], inside: Marks, delimiter: int) -> Ma
     opens, closes = quote & inside, quote & ~inside
     starts = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE)
     stops = (after == delimiter) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE)
-    return (opens & ~starts) | (closes & ~stops)
+    found: Marks = (opens & ~starts) | (closes & ~stops)
+    return found
