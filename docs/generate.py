@@ -20,7 +20,8 @@ from optcomp.theorems.register import CONCURRENT
 DOCS = Path(__file__).parent
 COMMANDS: tuple[list[str], ...] = (
     *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"]),
-    *(["plan"], ["plan", "show"], ["plan", "check"], ["plan", "release"], ["plan", "schema"]),
+    *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "schema"]),
+    *(["data"], ["data", "check"], ["data", "prepare"]),
 )
 
 
@@ -47,8 +48,9 @@ def theorem_page() -> str:
 def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
     codes = [
-        "Exit code 0; 2 and one line on standard error for bad input; 1 if `verify` did not prove the claim, if",
-        "`audit` caught a mechanism leaking more than it claims, or if `plan check` has advice.",
+        "Exit code 0; 2 and one line on standard error for bad input and for data that cannot be read; 1 if `verify`",
+        "did not prove the claim, if `audit` caught a mechanism leaking more than it claims, or if `data check` has",
+        "advice.",
     ]
     lines = ["# Command line", "", *codes, ""]
     for command in COMMANDS:

@@ -36,7 +36,16 @@ def every_kind() -> Plain:
     """A statistic of every kind, with every entry that it may have."""
     own: Plain = {"where": "age >= 18", "weight": "2.5", "rows": 900}
     return small(
-        data={"rows": 1000, "person": "id", "rows_per_person": 3, "groups_per_person": 2, "rows_per_group": 2},
+        data={
+            "rows": 1000,
+            "person": "id",
+            "rows_per_person": 3,
+            "groups_per_person": 2,
+            "rows_per_group": 2,
+            "grouped_by": ["region"],
+            "bad_cells": "missing",
+            "multiline": False,
+        },
         columns={
             "age": {"integers": [0, 99], "present": 1, "centre": "45.5", "spread": [10, "30"]},
             "region": {"categories": ["north", "south"], "other": "elsewhere"},

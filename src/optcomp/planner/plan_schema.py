@@ -96,7 +96,7 @@ def _data() -> fragments.Schema:
             "groups_per_person": fragments.whole("The most cells of a histogram that one person is counted in."),
             "rows_per_group": fragments.whole("The most rows of one person in one cell of a histogram."),
             "grouped_by": fragments.listed(
-                {"type": ["string", "integer"]},
+                {"anyOf": [{"type": "string"}, {"type": "integer"}]},
                 "The columns in whose histograms groups_per_person and rows_per_group hold; all categories, unless "
                 "named.",
             ),

@@ -39,7 +39,7 @@ def prepared(
             keep_everything=keep_everything,
         )
     except InvalidInput as error:
-        if error.argument in ("source", "memory"):
+        if error.argument in ("source", "memory", "bad_cells"):
             raise
         raise InvalidInput("source", str(data), f"does not fit the plan ({error})") from None
     except OSError as error:

@@ -89,7 +89,12 @@ def table_of(document: Document, source: object) -> Table:
 
 
 def _from_snapshot(document: Document, path: Path) -> Table:
-    table = Table.open(path)
+    try:
+        table = Table.open(path)
+    except InvalidInput as error:
+        in_database = "is a snapshot whose rows a database keeps: prepare one that keeps them in its folder"
+        problem = in_database if error.argument == "connection" else error.problem
+        raise InvalidInput("source", str(path), problem) from None
     other = difference(document.table, table)
     if other is not None:
         problem = f"is a snapshot of data that were declared in another way; the plan and the snapshot have {other}"

@@ -71,8 +71,8 @@ class ExactCounts:
         """How many rows each category has, and the bucket for the rest."""
         domain = self._table.domain(column, Categories)
         found = self._table.rows({"cell": (column, lambda cell: cell.fill_null(domain.top))})
-        counts = dict(self._run(found.group_by("cell").aggregate(rows=found.count())))
-        return {name: int(counts.get(code, 0)) for code, name in enumerate(domain.cells)}
+        counts = {row[0]: row[1] for row in self._run(found.group_by("cell").aggregate(rows=found.count()))}
+        return {name: counts.get(code, 0) for code, name in enumerate(domain.cells)}
 
     def _asked(
         self,
@@ -87,7 +87,7 @@ class ExactCounts:
             found = found.filter(self._table._cell(found, value_of).notnull())
         return int(self._run(found.aggregate(found=made(found)))[0][0])
 
-    def _run(self, query: ir.Table) -> list[tuple[Any, ...]]:
+    def _run(self, query: ir.Table) -> list[tuple[int, ...]]:
         """Integers; of no rows they are null, and count as zero."""
         try:
             rows = self._table.run(self._table.prepared(None, lambda _: query))

@@ -49,7 +49,8 @@ def test_what_is_printed() -> None:
     assert ["rows of nobody", "1, left out"] in cells
     assert ["rows too many", "1 of 5, left out by lot"] in cells
     assert ["rows that stay", "4"] in cells
-    assert ["age", "integers 0 to 99", "0", "0", "1", "0", "1", "", "7.5", "120"] in cells
+    assert ["not whole age", "1, rounded"] in cells
+    assert ["age", "integers 0 to 99", "0", "0", "0", "1", "", "7.5", "120"] in cells
     assert "The snapshot is in people.snapshot; it is private: keep it with the data." in lines
     assert Count().measure(Table.open("people.snapshot")) == ((4,),)
 

@@ -84,7 +84,6 @@ def test_help_and_completion() -> None:
     assert "--data" in run("release --help").stdout
     assert [command.callback.__name__ for command in plan_app.registered_commands if command.callback] == [
         "show",
-        "check",
         "release",
         "schema",
     ]
@@ -238,7 +237,8 @@ def test_the_example() -> None:
 
 
 _KNOWN = (
-    "known are rows, rows_public, population, neighbours, person, rows_per_person, groups_per_person, rows_per_group"
+    "known are rows, rows_public, population, neighbours, bad_cells, multiline, person, rows_per_person, "
+    "groups_per_person, rows_per_group, grouped_by"
 )
 _ENTRIES = "where, mechanism, weight, hold, rows, epsilon, rho, error, size"
 _KINDS = "count, sum, mean, variance, histogram, contingency, cdf, quantiles, median"

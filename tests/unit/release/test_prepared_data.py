@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from optcomp import InvalidInput, UnreadableData
 from optcomp.planner import Document, read
 from optcomp.release import NotReleased, Store, prepare_data, release_plan
+from optcomp.release.released import table_of
 from optcomp.release.store import plan_digest
 from optcomp.statistics import Count, Table
 from tests.plans import Plain, small
@@ -175,6 +177,18 @@ def test_a_snapshot_that_was_changed_is_refused(data: Path, out: Path, tmp_path:
     assert not out.exists()
 
 
+def test_a_snapshot_that_lacks_something_is_refused(data: Path, out: Path, tmp_path: Path) -> None:
+    found = prepare_data(document(), data, tmp_path / "people.snapshot")
+    (tmp_path / "people.snapshot" / "keys.json").unlink()
+    with pytest.raises(InvalidInput, match=r"^source: is missing, or was changed by hand"):
+        release_plan(document(), found.snapshot, out)
+    backend = ibis.duckdb.connect(tmp_path / "rows.duckdb")
+    table_of(document(), data).save(tmp_path / "kept.snapshot", connection=backend)
+    with pytest.raises(InvalidInput, match=r"^source: is a snapshot whose rows a database keeps"):
+        release_plan(document(), tmp_path / "kept.snapshot", out)
+    assert not out.exists()
+
+
 # What is told about preparation
 
 
@@ -228,12 +242,13 @@ def test_what_is_said_goes_before_the_plan(tmp_path: Path) -> None:
 
 def test_what_cannot_be_prepared(data: Path, tmp_path: Path) -> None:
     found = prepare_data(document(), data, tmp_path / "x.snapshot")
-    for source, target, options, words in (
+    wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
         (data, found.snapshot, {}, "^path: is there already: a snapshot is never overwritten"),
         (found.snapshot, tmp_path / "y", {}, "^source: is a snapshot"),
         (tmp_path / "none.csv", tmp_path / "y", {}, "^source: is not a file"),
-        (data, tmp_path / "y", {"bad_cells": "skip"}, "bad_cells: must be 'refuse' or 'missing'"),
-    ):
+        (data, tmp_path / "y", {"bad_cells": "skip"}, "^bad_cells: must be 'refuse' or 'missing'"),
+    ]
+    for source, target, options, words in wrong:
         with pytest.raises(InvalidInput, match=words):
             prepare_data(document(), source, target, **options)
     with pytest.raises(InvalidInput, match=r"^memory: must be a size such as"):

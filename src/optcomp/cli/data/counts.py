@@ -25,7 +25,7 @@ from optcomp.release import (
     shortened,
 )
 
-_NUMBERS = ("missing", "unreadable", "rounded", "below", "above", "other", "least", "greatest")
+_NUMBERS = ("missing", "unreadable", "below", "above", "other", "least", "greatest")
 """Columns of the table after name and kind."""
 _CONDITIONS = ("rows", "of", "lost", "people", "of", "lost")
 """Columns of the table of conditions: what is left after the lot, of what there was before."""
@@ -70,6 +70,11 @@ def _show(
         (f"unreadable {printable(shortened(column.name))}", _unread(column.reasons, column.first_unread))
         for column in columns
         if column.unreadable
+    ]
+    rows += [
+        (f"not whole {printable(shortened(column.name))}", f"{column.rounded:,}, rounded")
+        for column in columns
+        if column.rounded
     ]
     print_table(listed(rows))
     if columns:
@@ -131,8 +136,7 @@ def _cells(column: ColumnCounts) -> list[str]:
     counts = [f"{count:,}" for count in (column.missing, column.unreadable)]
     if column.kind == "categories":
         other = f"{column.other:,} ({percent(column.other, column.rows)})"
-        return [column.kind, *counts, "", "", "", other, "", ""]
-    counts.append(f"{column.rounded:,}" if column.kind == "integers" else "")
+        return [column.kind, *counts, "", "", other, "", ""]
     counts += [f"{count:,}" for count in (column.below, column.above)]
     declared = f"{column.kind} {plain(column.low)} to {plain(column.high)}"
     return [declared, *counts, "", plain(column.least), plain(column.greatest)]
@@ -142,8 +146,8 @@ def _conditions(conditions: Sequence[ConditionCounts]) -> Table:
     """Rows and people that satisfy each condition after the lot and before it."""
     table = _table(("statistic", "condition"), _CONDITIONS)
     for each in conditions:
-        counts = (each.rows, each.rows_before, each.rows_before - each.rows)
-        counts += (each.people, each.people_before, each.people_before - each.people)
+        counts = [each.rows, each.rows_before, each.rows_before - each.rows]
+        counts += [each.people, each.people_before, each.people_before - each.people]
         words = [printable(shortened(each.statistic)), printable(each.where, 200)]
         _add(table, [*words, *(f"{count:,}" for count in counts)])
     return table
