@@ -24,6 +24,8 @@ VIEW = "optcomp_rows"
 """The name of a Parquet file for queries."""
 _CHUNK = 1 << 20
 """Bytes read at a time."""
+_GROUPS_BY_DICTIONARY = ("SET perfect_ht_threshold = 0", "SET disabled_optimizers = 'compressed_materialization'")
+"""Columns of few values lie in dictionaries: without these rewritings DuckDB looks up each entry once, not each row."""
 _SUMS = 8
 """Pieces of 16 bits of the digest of a row, each of which is summed up by itself."""
 Row = tuple[Any, ...]
@@ -78,6 +80,7 @@ class ParquetRows(Rows):
             f"SET allowed_paths = ['{quoted}']",
             "SET enable_external_access = false",
             f"CREATE VIEW {VIEW} AS FROM read_parquet('{quoted}')",
+            *_GROUPS_BY_DICTIONARY,
             "SET lock_configuration = true",
         ):
             connection.execute(statement)
