@@ -77,6 +77,7 @@ class ParquetRows(Rows):
             raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
         quoted = str(self.path).replace("'", "''")
         for statement in (
+            "SET enable_progress_bar = false",
             f"SET allowed_paths = ['{quoted}']",
             "SET enable_external_access = false",
             f"CREATE VIEW {VIEW} AS FROM read_parquet('{quoted}')",

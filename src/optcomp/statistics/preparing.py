@@ -65,6 +65,7 @@ def prepare(
         try:
             _write_batches(encoder, staged)
             engine.execute("SET preserve_insertion_order = false")
+            engine.execute("SET enable_progress_bar = false")
             engine.read_parquet(str(staged)).create_view("staged")
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
