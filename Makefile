@@ -32,9 +32,11 @@ lint: setup
 test: lint
 	$(RUN)/pytest
 
-# twenty thousand random instances: true, narrow, quick and provable; make campaign CAMPAIGN=--help tells how to run some
+# twenty thousand random instances: true, narrow, quick and provable; make campaign CAMPAIGN=--help tells how to run some;
+# then odd cells in tables of every engine, and neighbouring tables (TABLES=--help)
 campaign: setup
 	$(RUN)/python -m tests.campaign $(CAMPAIGN)
+	$(RUN)/python -m tests.campaign.tables $(TABLES)
 
 docs: setup
 	$(RUN)/python docs/generate.py

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         OptcompError,
         PrecisionNotReached,
         UnknownTheorem,
+        UnreadableData,
     )
     from optcomp.guarantees import (
         TCDP,
@@ -86,6 +87,7 @@ _ROOM_OF = {
     "SparseVectorDP": "guarantees",
     "Theorem": "theorems",
     "UnknownTheorem": "errors",
+    "UnreadableData": "errors",
     "calibrate": "composition",
     "compare": "composition",
     "compose": "composition",
@@ -134,6 +136,7 @@ __all__ = [
     "SparseVectorDP",
     "Theorem",
     "UnknownTheorem",
+    "UnreadableData",
     "calibrate",
     "compare",
     "compose",

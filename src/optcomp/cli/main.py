@@ -12,6 +12,7 @@ import typer
 import optcomp as oc
 from optcomp.cli.audit.command import audit
 from optcomp.cli.compose.command import compare, compose
+from optcomp.cli.data.command import data_app
 from optcomp.cli.figures.command import figures
 from optcomp.cli.guarded import ItemCommand, OneLineGroup, PlainCommand
 from optcomp.cli.plan.command import plan_app
@@ -59,3 +60,4 @@ app.command(cls=PlainCommand)(figures)
 app.command(cls=PlainCommand)(verify)
 app.command(cls=PlainCommand)(audit)
 app.add_typer(plan_app)
+app.add_typer(data_app)

@@ -32,6 +32,7 @@ from optcomp.statistics import (
     OTHER,
     TOP,
     UNKNOWN,
+    BadCells,
     Categories,
     Declared,
     Domain,
@@ -73,6 +74,7 @@ _ABOUT: dict[str, tuple[type, Any]] = {
     "rows_per_person": (int, 1),
     "groups_per_person": (int, None),
     "rows_per_group": (int, None),
+    "grouped_by": (Sequence, None),
     "name": (str, "table"),
 }
 """What a table is told about itself, with types and defaults."""
@@ -117,6 +119,10 @@ class Document(Written):
     wishes: tuple[Wish, ...]
     known: Mapping[str, Known]
     """What is said about the values of each column."""
+    bad_cells: BadCells
+    """What happens to cells that cannot be read."""
+    multiline: bool
+    """Whether quoted cells of a CSV file may hold line breaks."""
     _source: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -160,8 +166,13 @@ def read(document: object) -> Document:
     public = data.take("rows_public", bool, False)
     population = data.take("population", int, None)
     neighbours = data.take("neighbours", str, "add-remove")
+    bad_cells = data.take("bad_cells", str, "refuse")
+    if bad_cells not in get_args(BadCells):
+        raise InvalidInput("data.bad_cells", bad_cells, f"must be one of {', '.join(get_args(BadCells))}")
+    multiline = data.take("multiline", bool, False)
     columns, known = _columns(top.take("columns", Mapping))
     about = {name: data.take(name, kind, default) for name, (kind, default) in _ABOUT.items()}
+    about["grouped_by"] = _columns_named(about["grouped_by"])
     data.done()
     with at("data"):
         table = Declared(columns, neighbours=cast(Neighbours, neighbours), **about)
@@ -183,8 +194,29 @@ def read(document: object) -> Document:
         _wish(name, Entries(entry, f"statistics.{name}"), table) for name, entry in _named(wishes, "statistics")
     )
     assert isinstance(document, Mapping)
-    aim, source = cast(Objective, objective), copy.deepcopy(document)
-    return Document(table, rows, population, budget, confidence, reserve, aim, found, known, source)
+    return Document(
+        table=table,
+        rows=rows,
+        population=population,
+        budget=budget,
+        confidence=confidence,
+        reserve=reserve,
+        objective=cast(Objective, objective),
+        wishes=found,
+        known=known,
+        bad_cells=cast(BadCells, bad_cells),
+        multiline=multiline,
+        _source=copy.deepcopy(document),
+    )
+
+
+def _columns_named(names: Sequence[Any] | None) -> list[Any] | None:
+    """Columns by their names; a whole number, such as a year, may be one."""
+    if names is None:
+        return None
+    if not names:
+        raise InvalidInput("data.grouped_by", list(names), "must name at least one column")
+    return [str(name) if isinstance(name, int) and not isinstance(name, bool) else name for name in names]
 
 
 def _check_sample(rows: int | None, population: int, public: bool, table: Declared) -> None:

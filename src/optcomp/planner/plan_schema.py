@@ -10,7 +10,7 @@ from typing import get_args
 
 from optcomp.planner.document import AUTO, HARM, MOST_ROWS, VERSION
 from optcomp.planner.objective import Objective
-from optcomp.statistics import Named, Neighbours, fragments, known_keywords
+from optcomp.statistics import BadCells, Named, Neighbours, fragments, known_keywords
 
 ID = f"urn:optcomp:plan:{VERSION}"
 """The name of the schema."""
@@ -95,6 +95,21 @@ def _data() -> fragments.Schema:
             "rows_per_person": fragments.whole("The most rows of one person that count."),
             "groups_per_person": fragments.whole("The most cells of a histogram that one person is counted in."),
             "rows_per_group": fragments.whole("The most rows of one person in one cell of a histogram."),
+            "grouped_by": fragments.listed(
+                {"type": ["string", "integer"]},
+                "The columns in whose histograms groups_per_person and rows_per_group hold; all categories, unless "
+                "named.",
+            ),
+            "bad_cells": {
+                "enum": list(get_args(BadCells)),
+                "description": "What happens to cells and lines that cannot be read: refuse (the default) prepares "
+                "nothing, missing counts them as missing.",
+            },
+            "multiline": {
+                "type": "boolean",
+                "description": "Whether quoted cells of a CSV file may hold line breaks; by default every line is a "
+                "row.",
+            },
         }
     ) | {"description": "Facts about the table that everybody may know."}
 

@@ -1,10 +1,11 @@
 """A plan carried out once: a look at the data, one debit, the answers, a report, and the proof that all of it fits."""
 
 from optcomp.release.advice import percent, plain, shortened
-from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
+from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
 from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, preflight
 from optcomp.release.pictures import printable
 from optcomp.release.plan_facts import facts, growth, near, up
+from optcomp.release.prepared_data import PreparedData, prepare_data
 from optcomp.release.released import Released, prepare, release_plan
 from optcomp.release.report import page
 from optcomp.release.store import NotReleased, Store, replace_file
@@ -20,11 +21,14 @@ from optcomp.release.verification import Verification, verify_release
 __all__ = [
     "BOUNDS",
     "ColumnCounts",
+    "ConditionCounts",
     "FileCounts",
+    "MovedShare",
     "NOTICE",
     "NotReleased",
     "PersonCounts",
     "Preflight",
+    "PreparedData",
     "Released",
     "Row",
     "Sheet",
@@ -40,6 +44,7 @@ __all__ = [
     "plan_sheet",
     "preflight",
     "prepare",
+    "prepare_data",
     "printable",
     "release_plan",
     "replace_file",

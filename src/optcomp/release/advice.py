@@ -1,7 +1,7 @@
 """What counts about a file mean for a plan: one line of advice for each thing that is probably wrong.
 
 Some clamping and some rows outside the categories are what a plan reckons with, so a share of up to 1 % is no reason
-for advice; text where numbers should be always is one.
+for advice; what cannot be read always is one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from fractions import Fraction
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
 
 FEW = Fraction(1, 100)
-"""The share of values that may be clamped, or lie in no category, without advice."""
+"""The share of values that may be clamped, or lie in no category, without advice; and how far, of the range of a column
+or of all rows, the lot may move a mean or a share."""
 NEAR = Fraction(1, 10)
-"""How far a declared number of rows may be from the true one."""
+"""How far a declared number of rows may be from the true one, and the share of people whom a condition may lose."""
+NOT_UTF8 = "text that is not UTF-8"
+"""The reason that can be mended by converting the file."""
 HALF = Fraction(1, 2)
 """A column with more missing than this is probably not read as it was meant."""
-_LONG_CELL = 100
-"""Lines that no honest cell has."""
+_LONG_RECORD = 100
+"""Lines that no honest record has."""
 _LONGEST = 40
 """Characters of a name or cell that a line of advice has room for."""
 
@@ -32,27 +35,20 @@ def advice(
     """In the order file, people, columns, conditions."""
     lines = [*_file(file), *(_person(person, file) if person is not None else [])]
     if file.rows:
-        lines += [line for column in columns for line in _column(column)]
+        lines += [line for column in columns for line in (*_column(column, file), *_lot(column))]
         lines += [line for each in conditions for line in _condition(each)]
     return lines
 
 
 def _file(file: FileCounts) -> Iterator[str]:
-    lost = sum(file.unread.values())
-    if file.not_utf8 is not None:
-        bad = file.unread.get("not UTF-8", 0)
+    if file.unread:
+        lines = _lines(sum(file.unread.values()))
         yield (
-            f"the file is not UTF-8, first in line {file.not_utf8:,}: {_lines(bad)} cannot be read for that; "
-            "convert it, e.g. iconv -f latin1 -t utf8"
+            f"{lines} of the file cannot be read, first {file.first_unread} ({_causes(file.unread)}); "
+            f"{_outcome(file, 'they will count as rows without a value')}"
         )
-        lost -= bad
-    if lost:
-        causes = {why: count for why, count in file.unread.items() if why != "not UTF-8" or file.not_utf8 is None}
-        yield f"{_lines(lost)} of the file cannot be read, and will be left out ({_causes(causes)})"
-    if file.cut:
-        yield f"{_lines(sum(file.cut.values()))} of the file will be read only in part ({_causes(file.cut)})"
-    if file.longest_cell >= _LONG_CELL:
-        yield f"one cell goes on over {file.longest_cell + 1:,} lines: is a quotation mark not closed?"
+    if file.longest_record >= _LONG_RECORD:
+        yield f"one record goes on over {file.longest_record:,} lines: is a quotation mark not closed?"
     if not file.rows:
         yield "the file has no rows"
     elif file.exact_rows and file.declared_rows != file.rows:
@@ -61,7 +57,23 @@ def _file(file: FileCounts) -> Iterator[str]:
         yield f"data.rows: {file.declared_rows:,} are declared and {file.rows:,} were read; is it the right file?"
 
 
+def _outcome(file: FileCounts, counted: str) -> str:
+    """What preparation does with what it cannot read."""
+    return counted if file.bad_cells == "missing" else "preparation will refuse, unless bad_cells: missing"
+
+
+def _unread(found: ColumnCounts | PersonCounts, name: str, counted: str, file: FileCounts, such: str = "") -> str:
+    cells = "1 cell" if found.unreadable == 1 else f"{found.unreadable:,} cells"
+    mended = "; convert the file, e.g. iconv -f latin1 -t utf8"
+    return (
+        f"{name}: {cells} cannot be read, first {found.first_unread} ({_causes(found.reasons)}{such}); "
+        f"{_outcome(file, counted)}{mended if NOT_UTF8 in found.reasons else ''}"
+    )
+
+
 def _person(person: PersonCounts, file: FileCounts) -> Iterator[str]:
+    if person.unreadable:
+        yield _unread(person, person.column, "their rows will belong to nobody", file)
     if person.nobody:
         belong = "1 row belongs" if person.nobody == 1 else f"{person.nobody:,} rows belong"
         yield f"{person.column}: {belong} to nobody, and will be left out"
@@ -76,11 +88,11 @@ def _person(person: PersonCounts, file: FileCounts) -> Iterator[str]:
             yield f"data.rows: errors are stated for {file.declared_rows:,} rows, and {kept:,} will count"
 
 
-def _column(column: ColumnCounts) -> Iterator[str]:
+def _column(column: ColumnCounts, file: FileCounts) -> Iterator[str]:
     name = shortened(column.name)
     if column.unreadable:
-        kind = f"{column.unreadable:,} of {_rows(column.rows)} hold something that is not a number"
-        yield f"{name}: {kind}{_such(column)}, and will count as missing"
+        such = f"; such as {_quoted(column.examples)}" if column.examples and column.kind != "categories" else ""
+        yield _unread(column, name, "they will count as missing", file, such)
     if column.rounded:
         yield f"{name}: {column.rounded:,} of {column.values:,} values are not whole, and will be rounded"
     if column.kind != "categories":
@@ -103,16 +115,40 @@ def _column(column: ColumnCounts) -> Iterator[str]:
         yield f"{name}: {percent(column.missing, column.rows)} of cells are empty"
 
 
+def _lot(column: ColumnCounts) -> Iterator[str]:
+    """What the lot does to a column."""
+    name, moved = shortened(column.name), column.moved
+    if column.counted is not None and column.left is not None and column.left > column.counted:
+        lost = _rows(column.left - column.counted)
+        yield f"{name}: {lost} of {column.left:,} are beyond the bounds on groups, and count in no histogram of it"
+    if moved is not None and abs(moved.kept - moved.everything) > FEW:
+        shares = f"{_share(moved.everything)} of all rows, and {_share(moved.kept)} of those that the lot leaves"
+        yield f"{name}: {shortened(moved.category)!r} is {shares}"
+    if column.mean is None or column.mean_kept is None or column.low is None or column.high is None:
+        return
+    if abs(column.mean_kept - column.mean) > FEW * (Fraction(column.high) - Fraction(column.low)):
+        means = f"{column.mean:.6g} over all rows, and {column.mean_kept:.6g} over those that the lot leaves"
+        yield f"{name}: the mean is {means}"
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
 def _condition(found: ConditionCounts) -> Iterator[str]:
     name = shortened(found.statistic)
     satisfy = "1 row satisfies" if found.rows == 1 else f"{found.rows:,} rows satisfy"
+    left = f"; the lot leaves {found.rows:,} of {found.rows_before:,}" if found.rows < found.rows_before else ""
     if not found.rows:
-        yield f"{name}: no row satisfies {found.where}"
+        yield f"{name}: no row satisfies {found.where}{left}"
     elif found.declared is not None and (found.own or found.matters) and _far(found.declared, found.rows):
         reckoned = "its entry rows says" if found.own else "without an entry rows the plan reckons with"
-        yield f"{name}: {satisfy} {found.where}; {reckoned} {found.declared:,}"
+        yield f"{name}: {satisfy} {found.where}{left}; {reckoned} {found.declared:,}"
     elif found.values is not None and found.reckoned is not None and _far(found.reckoned, found.values):
         yield f"{name}: {found.values:,} of these rows have a value, and its error is stated for {found.reckoned:,}"
+    if found.people_before - found.people > NEAR * found.people_before:
+        lost = f"{found.people_before - found.people:,} of {found.people_before:,} people"
+        yield f"{name}: {lost} who satisfy {found.where} do so in no row that is left"
 
 
 def _far(declared: int, rows: int) -> bool:

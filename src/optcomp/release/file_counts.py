@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from optcomp.statistics import BadCells
 
 
 @dataclass(frozen=True)
 class FileCounts:
-    """The file: what of it becomes rows, and what does not."""
+    """The file: how many rows it has, and which of its lines cannot be read."""
 
     name: str
     size: int
     rows: int
+    """Lines that cannot be read are among them: rows without a value."""
     declared_rows: int | None
     exact_rows: bool
     """Whether a release refuses any other number of rows: the secrecy of the sample depends on it."""
+    bad_cells: BadCells
+    """What preparation does with what it cannot read."""
     unread: Mapping[str, int]
-    """Lines that are no rows, by what is wrong with them."""
-    cut: Mapping[str, int]
-    """Lines of which a part is not read."""
-    longest_cell: int
-    """Line breaks in the one cell that has most."""
-    not_utf8: int | None
-    """The first line that is not UTF-8; None if all are, or if the file is no text."""
+    """Lines that cannot be told apart into cells, by what is wrong with them."""
+    first_unread: str | None
+    """Where the first of them is."""
+    longest_record: int
+    """Lines of the one record that has most."""
     unmentioned: tuple[str, ...]
     """Columns that the plan does not name."""
 
@@ -35,12 +38,30 @@ class PersonCounts:
     column: str
     people: int
     rows: int
+    """Those that belong to somebody."""
     nobody: int
-    most: int
     allowed: int
-    over: int
-    """People with more rows than allowed."""
     dropped: int
+    """Rows of somebody that the lot does not leave."""
+    most: int | None = None
+    """Rows of the one person who has most; None if nobody counted."""
+    over: int | None = None
+    """People with more rows than allowed."""
+    unreadable: int = 0
+    """Cells that are there and cannot be read: their rows belong to nobody."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why not."""
+    first_unread: str | None = None
+    """Where the first of them is."""
+
+
+@dataclass(frozen=True)
+class MovedShare:
+    """The category whose share the lot moves most: its share of all rows of somebody, and of those that stay."""
+
+    category: str
+    everything: float
+    kept: float
 
 
 @dataclass(frozen=True)
@@ -52,7 +73,11 @@ class ColumnCounts:
     rows: int
     missing: int
     unreadable: int = 0
-    """Cells that are there and hold no number."""
+    """Cells that are there and cannot be read."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why not."""
+    first_unread: str | None = None
+    """Where the first of them is."""
     rounded: int = 0
     """Numbers that are not whole, in a column of integers."""
     below: int = 0
@@ -65,13 +90,23 @@ class ColumnCounts:
     unknown: int = 0
     """Cells that are there and hold none of the categories."""
     other: int = 0
-    """Rows in the bucket for the rest: unknown or missing."""
+    """Rows in the bucket for the rest: unknown, missing or unreadable."""
     examples: tuple[str, ...] = ()
-    """The most frequent cells that are unreadable or unknown."""
+    """The most frequent cells that are unknown, or no numbers."""
     unseen: tuple[str, ...] = ()
     """Categories that no row has."""
     reckoned: float | None = None
     """The share of rows with a value that errors are stated for; None if no error depends on it."""
+    mean: float | None = None
+    """Of the values as they count, over all rows of somebody; None if there is none, or if nobody counted."""
+    mean_kept: float | None = None
+    """Over the rows that the lot leaves."""
+    moved: MovedShare | None = None
+    """What the lot does to categories; None if nobody counted."""
+    counted: int | None = None
+    """Rows that count in its histograms, where groups and rows in a group are bounded too."""
+    left: int | None = None
+    """Of so many that the lot leaves."""
 
     @property
     def values(self) -> int:
@@ -81,11 +116,15 @@ class ColumnCounts:
 
 @dataclass(frozen=True)
 class ConditionCounts:
-    """The condition of a statistic, and how many rows satisfy it."""
+    """The condition of a statistic, and how many rows and people satisfy it before and after the lot."""
 
     statistic: str
     where: str
     rows: int
+    """After the lot: those that the statistic is about."""
+    people: int
+    rows_before: int
+    people_before: int
     declared: int | None
     """As the statistic says, or those of the table."""
     own: bool
@@ -93,6 +132,6 @@ class ConditionCounts:
     matters: bool
     """Whether the stated error depends on it."""
     values: int | None = None
-    """How many of them have a value, if the stated error depends on it."""
+    """How many of the rows have a value, if the stated error depends on it."""
     reckoned: int | None = None
     """For how many the error is stated."""

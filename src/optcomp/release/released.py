@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import optcomp
-from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed
+from optcomp.errors import BudgetExceeded, InvalidInput, UnreadableData
 from optcomp.guarantees import ZCDP, ApproxDP, PureDP
 from optcomp.interactive import Answer, Session, answer
 from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
-from optcomp.numerics import Exact
+from optcomp.numerics import Exact, listening
 from optcomp.planner import Document, PairBudget, Plan, RhoBudget, Spending, budget_dict, make_plan
 from optcomp.release.plan_facts import facts, growth, protects
 from optcomp.release.store import Identity, NotReleased, Store, Taken, file_digest, plan_digest
-from optcomp.statistics import Count, Declared, Question, Table
+from optcomp.statistics import Count, Declared, Question, Table, difference, is_snapshot
 from optcomp.theorems import Bound, bbg18
 
 Tell = Callable[[str, float], None]
@@ -68,7 +68,9 @@ class Released:
 
 
 def table_of(document: Document, source: object) -> Table:
-    """The table with what the plan declares about it."""
+    """The table with what the plan declares about it: prepared now, or before by a plan that declares the same."""
+    if isinstance(source, str | Path) and is_snapshot(Path(source)):
+        return _from_snapshot(document, Path(source))
     declared = document.table
     bounds = declared.contribution
     return Table(
@@ -81,7 +83,18 @@ def table_of(document: Document, source: object) -> Table:
         grouped_by=declared.grouped_by or None,
         neighbours=declared.neighbours,
         name=declared.name,
+        bad_cells=document.bad_cells,
+        multiline=document.multiline,
     )
+
+
+def _from_snapshot(document: Document, path: Path) -> Table:
+    table = Table.open(path)
+    other = difference(document.table, table)
+    if other is not None:
+        problem = f"is a snapshot of data that were declared in another way; the plan and the snapshot have {other}"
+        raise InvalidInput("source", str(path), problem)
+    return table
 
 
 @dataclass(frozen=True)
@@ -201,7 +214,11 @@ def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
 def release_plan(
     document: Document, data: str | Path, out: str | Path, tell: Tell = lambda what, share: None
 ) -> tuple[dict[str, Any], bool]:
-    """The release of a plan about a file of data, and whether it was made now; the same again is read from its file."""
+    """The release of a plan about data, and whether it was made now; the same again is read from its file.
+
+    `data` is a file, which is prepared first, or a snapshot.  Either is read before anything is spent or written, and
+    then no more.
+    """
     if not isinstance(document, Document):
         raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
     return _release(document, _path(data, "data"), _path(out, "out"), tell)
@@ -214,20 +231,48 @@ def _path(value: object, argument: str) -> Path:
     raise InvalidInput(argument, type(value).__name__, f"must be the path of a file{why}")
 
 
+@dataclass(frozen=True)
+class _Data:
+    """The data of a release: who they are, and how they are read."""
+
+    document: Document
+    path: Path
+    digest: str
+    snapshot: Table | None
+
+    @classmethod
+    def of(cls, document: Document, path: Path, tell: Tell) -> _Data:
+        """A snapshot is opened, and thereby verified; of a file there is a digest."""
+        if not is_snapshot(path):
+            return cls(document, path, _digest(path, tell), None)
+        table = table_of(document, path)
+        assert table.digest is not None
+        return cls(document, path, table.digest, table)
+
+    def table(self, tell: Tell) -> Table:
+        """Ready to be asked; a file must be the same after it was read."""
+        if self.snapshot is not None:
+            return self.snapshot
+        with listening(tell):
+            table = _opened(self.document, self.path)
+        if _digest(self.path, tell) != self.digest:
+            raise UnreadableData(self.path.name, "changed while it was read; nothing was spent")
+        return table
+
+
 def _release(document: Document, data: Path, out: Path, tell: Tell) -> tuple[dict[str, Any], bool]:
-    identity, store = Identity(plan_digest(document.source), _digest(data, tell)), Store(out)
+    found, store = _Data.of(document, data, tell), Store(out)
+    identity = Identity(plan_digest(document.source), found.digest)
     stored = store.found(identity)
     if stored is not None:
         return stored, False
     plan = make_plan(document)
-    prepared = prepare(plan, _opened(document, data))
+    prepared = prepare(plan, found.table(tell))
     guarantee = guarantee_told(document, prepared.cost, plan.reserve)
     view = {"plan": document.source, "guarantee": guarantee, "facts": facts(plan), "growth": growth(plan)}
     try:
         with store.releasing(identity) as finish:
             released = prepared.run(tell)
-            if _digest(data, tell) != identity.data:
-                raise MechanismFailed("the plan", "change of the data while they were read")
             view |= {"statistics": released.results(), "certificate": released.certificate(), "record": _record()}
             return finish(view), True
     except Taken:

@@ -6,6 +6,7 @@ from optcomp.statistics.audited import AuditCase, Neighbourhood
 from optcomp.statistics.cdf import CDF
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
+from optcomp.statistics.declaration import difference
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
 from optcomp.statistics.domains import (
     OTHER,
@@ -16,6 +17,7 @@ from optcomp.statistics.domains import (
     Reals,
 )
 from optcomp.statistics.entries import TOP, Entries, as_written, kind_of
+from optcomp.statistics.exact_counts import ExactCounts
 from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
@@ -25,10 +27,12 @@ from optcomp.statistics.predicates import check_condition, columns_of, condition
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.snapshot import is_snapshot
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.sum import Sum
 from optcomp.statistics.table import BadCells, Preparation, Table
+from optcomp.statistics.tallies import ColumnTally
 from optcomp.statistics.variance import Variance
 
 __all__ = [
@@ -36,18 +40,19 @@ __all__ = [
     "BadCells",
     "CDF",
     "Categories",
+    "ColumnTally",
     "Contingency",
     "Contribution",
     "Count",
     "Declared",
     "Domain",
     "Entries",
+    "ExactCounts",
     "FACTS",
     "Histogram",
     "IntegerVector",
     "Integers",
     "Known",
-    "Preparation",
     "Mean",
     "Median",
     "Named",
@@ -57,6 +62,7 @@ __all__ = [
     "Numbers",
     "OTHER",
     "Part",
+    "Preparation",
     "Quantiles",
     "Question",
     "Reals",
@@ -74,7 +80,9 @@ __all__ = [
     "checked_confidence",
     "columns_of",
     "condition",
+    "difference",
     "fragments",
+    "is_snapshot",
     "kind_of",
     "known_from",
     "known_keywords",

@@ -136,15 +136,17 @@ def _decoded(cell: bytes | None) -> str | None:
 
 
 def _dates(column: Any) -> Any:
-    """As text, without the zeros of a fraction of a second."""
+    """As text, without the zeros of a fraction of a second; what no calendar or clock has cannot be read."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
         found = column.cast(pa.large_string())
-    except pa.ArrowException:  # such as a time that no calendar has
-        found = pa.array([_date(cell) for cell in column], pa.large_string())
-    return pc.replace_substring_regex(found, r"(\.[0-9]*?)0+$", r"\1").cast(pa.large_string()) if len(found) else found
+    except pa.ArrowException:  # of a type that is not written so, whatever its cells are
+        return pa.array([_date(cell) for cell in column], pa.large_string())
+    found = pc.if_else(pc.starts_with(found, "<"), mark(STRANGE), found)  # <value out of range: ...>
+    found = pc.replace_substring_regex(found, r"(\.[0-9]*?)0+(Z|[+-][0-9]{4})?$", r"\1\2")
+    return pc.replace_substring_regex(found, r"\.(Z|[+-][0-9]{4})?$", r"\1").cast(pa.large_string())
 
 
 def _date(cell: Any) -> str | None:
@@ -253,7 +255,7 @@ def _read_words(words: Any, places: npt.NDArray[np.intp], values: Floats, why: C
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    low = pc.utf8_lower(words)
+    low = pc.ascii_lower(words)
     bad = ~_filled(pc.is_in(low, pa.array(_NOTHING, low.type)))
     codes = _marked(words)
     codes[(codes == 0) & bad] = NOT_A_NUMBER
@@ -284,14 +286,28 @@ def _on_grid_exactly(domain: Numbers, whole: Codes) -> Codes:
 
 
 def _on_grid(domain: Numbers, values: Floats) -> Codes:
-    """Floats: clamped, divided and rounded; each of these is monotone, and what they come to is clamped again."""
+    """Floats: those within the bounds are divided and rounded, half up; all others are at one of the ends."""
     low, high = domain.ends
     inside = np.clip(np.nan_to_num(values, nan=low, posinf=high, neginf=low), low, high)
     if abs(domain.first) + domain.top < _EXACT:
-        places = np.floor(_divided(inside, domain.step) + 0.5) - domain.first
-    else:  # the grid is finer than floats are there
-        places = np.floor(_divided(inside - float(domain.first * domain.step), domain.step) + 0.5)
-    return np.clip(places, 0, domain.top).astype(np.int64)
+        places = _half_up(_divided(inside, domain.step)) - domain.first
+    else:  # the grid is finer than floats are there; from a float near its beginning the distance is exact
+        origin = float(domain.first * domain.step)
+        rest = (domain.first * domain.step - Fraction(origin)) / domain.step
+        places = _half_up(_divided(inside - origin, domain.step)) - float(rest)
+    codes: Codes = np.clip(places, 0, domain.top).astype(np.int64)
+    if low > domain.high:  # no float lies within the bounds
+        return np.where(values < low, 0, domain.top)
+    codes[values > high] = domain.top
+    codes[values < low] = 0
+    return codes
+
+
+def _half_up(values: Floats) -> Floats:
+    """The nearest integer, the greater of two; adding a half first would be rounded itself."""
+    below = np.floor(values)
+    nearest: Floats = below + (values - below >= 0.5)
+    return nearest
 
 
 def _divided(values: Floats, step: Fraction) -> Floats:
@@ -306,7 +322,7 @@ def _categories(domain: Categories, column: Any) -> Codes:
 
     first = domain.values[0]
     if isinstance(first, bool):
-        words = pc.utf8_lower(pc.utf8_trim(_words(column), " "))
+        words = pc.ascii_lower(pc.utf8_trim(_words(column), " "))
         codes = np.full(len(words), domain.top, np.int64)
         for value, known in ((True, _TRUE), (False, _FALSE)):
             if value in domain.values:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.numerics import Number, exact, ratio, whole
 
 OTHER = "(other)"
@@ -44,8 +44,8 @@ class Domain(ABC):
         """The largest integer that a cell becomes; the least is 0."""
 
 
-@dataclass(frozen=True)
-class Coarse:
+@dataclass(frozen=True, repr=False)
+class Coarse(Written):
     """A column in steps so many times as long: integers `(cell + shift) // times + low`, from `low` to `high`."""
 
     times: int

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optcomp.errors import UnreadableData
+from optcomp.numerics import report
 from optcomp.statistics import cells
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.sources import Source
@@ -46,6 +49,7 @@ class Encoder:
         self.columns = [ColumnTally(name, domain) for name, domain in declared.columns.items()]
         self.person = None if declared.person is None else ColumnTally(declared.person, None)
         self.rows = 0
+        self._context = copy_context()  # engines read in threads of their own, which know of no listener
 
     @property
     def schema(self) -> pa.Schema:
@@ -55,7 +59,8 @@ class Encoder:
         fields = [pa.field(cell_name(place), pa.int32()) for place in range(len(self.columns))]
         if self._declared.person is not None:
             kind = self._source.kinds[self._declared.person]
-            fields.append(pa.field(PERSON, pa.int64() if pa.types.is_integer(kind) else pa.large_string()))
+            short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
+            fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
 
     @property
@@ -64,19 +69,21 @@ class Encoder:
         domains = enumerate(self._declared.columns.values())
         return [cell_name(place) for place, domain in domains if domain.top < _FEW]
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Integers; what is missing or cannot be read is null."""
         import pyarrow as pa
 
         schema = self.schema
-        for batch in self._source.batches():
-            columns = [self._column(batch, tally) for tally in self.columns]
-            if self.person is not None:
-                columns.append(self._person(batch, schema.field(PERSON).type))
-            if not columns:
-                columns = [pa.nulls(batch.num_rows, pa.int32())]
-            self.rows += batch.num_rows
-            yield pa.record_batch(columns, schema)
+        with closing(self._source.batches()) as batches:  # which may hold a connection
+            for batch in batches:
+                columns = [self._column(batch, tally) for tally in self.columns]
+                if self.person is not None:
+                    columns.append(self._person(batch, schema.field(PERSON).type))
+                if not columns:
+                    columns = [pa.nulls(batch.num_rows, pa.int32())]
+                self.rows += batch.num_rows
+                self._context.run(report, "preparing the data", self._source.share(self.rows))
+                yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:
         import pyarrow as pa
@@ -88,14 +95,10 @@ class Encoder:
         return pa.array(codes.astype(np.int32), mask=codes < 0)
 
     def _person(self, batch: Any, kind: pa.DataType) -> Any:
-        import pyarrow as pa
-
         assert self.person is not None
         found, codes = cells.person(cells.plain(batch.column(self.person.name)))
         missing = np.where(codes == 0, np.where(found.is_valid().to_numpy(zero_copy_only=False), 0, -1), codes)
         self.person.add(found, missing, None)
-        if pa.types.is_integer(kind) and not pa.types.is_integer(found.type):  # of 64 bits without a sign
-            raise UnreadableData(f"column {self.person.name!r}", "holds integers of more than 63 bits: make them text")
         return found.cast(kind)
 
     def refuse(self) -> None:
@@ -108,13 +111,15 @@ class Encoder:
             if tally.first is not None:
                 row, why = tally.first
                 where = f"{self._source.where}, {self._source.place(row)}, column {tally.name!r}"
-                found.append((row, where, cells.WHY[why]))
+                found.append((self._source.number(row), where, cells.WHY[why]))
         if not found:
             return
         _, place, reason = min(found)
         bad_lines, bad_cells = sum(lines.bad.values()), sum(tally.unreadable for tally in tallies)
         counts = [f"{count:,} {what}{'' if count == 1 else 's'}" for what, count in _kinds(bad_lines, bad_cells)]
-        advice = f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count as missing"
+        advice = (
+            f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count them as missing"
+        )
         raise UnreadableData(place, reason, bad_lines + bad_cells, advice)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -31,10 +32,23 @@ _QUICKER = (
 )
 """Columns of few values lie in dictionaries: without two of DuckDB's rewritings groups are looked up once for each
 entry of a dictionary, not once for each row.  And the file is frozen: what is known about it stays true."""
+_BATCH = 1 << 16
+"""Rows at a time."""
 _SUMS = 8
 """Pieces of 16 bits of the digest of a row, each of which is summed up by itself."""
+_SIZE = r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *"
+"""How engines write sizes of memory."""
 Row = tuple[Any, ...]
 """Of a result."""
+
+
+def checked_memory(memory: str | None) -> str | None:
+    """A size as engines write it."""
+    if memory is not None and not (
+        isinstance(memory, str) and re.fullmatch(r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *", memory)
+    ):
+        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'")
+    return memory
 
 
 class Rows(ABC):
@@ -64,7 +78,7 @@ class ParquetRows(Rows):
     dialect, name = "duckdb", VIEW
 
     def __init__(self, path: Path, memory: str | None = None) -> None:
-        self.path, self._memory = path, memory
+        self.path, self._memory = path, checked_memory(memory)
         self._opening = threading.Lock()
 
     @cached_property
@@ -72,14 +86,10 @@ class ParquetRows(Rows):
         """Opened for the first question."""
         import duckdb
 
-        memory = self._memory
         settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
-        if memory is not None:
-            settings |= {"memory_limit": memory}
-        try:
-            connection = duckdb.connect(":memory:", config=settings)
-        except duckdb.Error:
-            raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+        if self._memory is not None:
+            settings |= {"memory_limit": self._memory}
+        connection = duckdb.connect(":memory:", config=settings)
         quoted = str(self.path).replace("'", "''")
         for statement in (
             f"SET allowed_paths = ['{quoted}']",
@@ -144,6 +154,23 @@ class TableRows(Rows):
     def _piece(self, place: int) -> str:
         """16 bits of the hash `h` as an integer."""
 
+    def export(self, path: Path, columns: Sequence[str]) -> None:
+        """Write the rows to a Parquet file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        query, schema = (
+            f"SELECT {', '.join(columns)} FROM {self.name}",
+            pa.schema([pa.field(name, pa.int64() if name == "person" else pa.int32()) for name in columns]),
+        )
+        with pq.ParquetWriter(path, schema) as writer:
+            for batch in self._batches(query):
+                writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+
+    @abstractmethod
+    def _batches(self, query: str) -> Iterator[Any]:
+        """The rows of a result as batches of Arrow."""
+
     @abstractmethod
     def drop(self) -> None:
         """Remove the table."""
@@ -160,6 +187,9 @@ class DuckdbRows(TableRows):
     def run(self, query: str) -> list[Row]:
         """By a cursor of its own."""
         return list(self.backend.con.cursor().execute(query).fetchall())
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        yield from self.backend.con.cursor().sql(query).to_arrow_reader(_BATCH)
 
     def _hash(self, words: str) -> str:
         return f"sha256({words})"
@@ -185,7 +215,17 @@ class PostgresRows(TableRows):
     def run(self, query: str) -> list[Row]:
         """One at a time on a connection, in a transaction that can change nothing."""
         with self._lock, self.backend.con.transaction(), self.backend.con.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
             return list(cursor.execute(query).fetchall())
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        import pyarrow as pa
+
+        with self._lock, self.backend.con.transaction(), self.backend.con.cursor(name="optcomp_rows") as cursor:
+            cursor.execute(query)
+            while rows := cursor.fetchmany(_BATCH):
+                names = [column.name for column in cursor.description]
+                yield pa.record_batch([pa.array(cells, pa.int64()) for cells in zip(*rows, strict=True)], names)
 
     def _hash(self, words: str) -> str:
         return f"sha256(convert_to({words}, 'UTF8'))"
@@ -223,6 +263,10 @@ class SparkRows(TableRows):
     def run(self, query: str) -> list[Row]:
         """Not by Ibis, which would take the rows through floats because of their nulls."""
         return [tuple(row) for row in self.backend.raw_sql(query).collect()]
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        """Through this machine whole: Spark has no stream of batches."""
+        yield from self.backend._session.sql(query).toArrow().to_batches(_BATCH)
 
     def _hash(self, words: str) -> str:
         return f"sha2({words}, 256)"

@@ -11,14 +11,17 @@ in at most so many of them: whatever the key is, whoever knows it, on every engi
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
-from shutil import copyfile
-from tempfile import TemporaryDirectory
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
-from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
 from optcomp.statistics.sources import Source
@@ -45,10 +48,7 @@ def staging(memory: str | None, folder: Path) -> Any:
     settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": str(folder / "spill")}
     if memory is not None:
         settings["memory_limit"] = memory
-    try:
-        return duckdb.connect(":memory:", config=settings)
-    except duckdb.Error:
-        raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'") from None
+    return duckdb.connect(":memory:", config=settings)
 
 
 def prepare(
@@ -65,11 +65,13 @@ def prepare(
         try:
             _write_batches(encoder, staged)
             engine.execute("SET preserve_insertion_order = false")
-            engine.execute("SET enable_progress_bar = false")
+            engine.execute("SET enable_progress_bar = false")  # which DuckDB would print where people work by hand
             engine.read_parquet(str(staged)).create_view("staged")
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
                 _write(engine, Lot(declared, key, DUCKDB).everything("staged"), folder / EVERYTHING)
+        except engine_errors() as error:
+            raise UnreadableData(source.where, f"{out_of_engine(error)}; it may need more memory, or disk") from None
         finally:
             engine.close()
         staged.unlink()
@@ -78,15 +80,29 @@ def prepare(
     return encoder
 
 
+def engine_errors() -> type[Exception]:
+    """What DuckDB raises."""
+    import duckdb
+
+    found: type[Exception] = duckdb.Error
+    return found
+
+
+def out_of_engine(error: Exception) -> str:
+    """An error of the engine in words, without its text, which may quote what was read."""
+    return f"the engine could not go on ({type(error).__name__})"
+
+
 def _write_batches(encoder: Encoder, path: Path) -> None:
     """Everything that is read, in a file: no more than some batches are in memory at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema, few = encoder.schema, encoder.columns_of_few
-    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=few) as writer:
+    writing = pq.ParquetWriter(path, schema, compression="none", use_dictionary=few)
+    with writing as writer, closing(encoder.batches()) as batches:
         waiting, rows = list[Any](), 0
-        for batch in encoder.batches():
+        for batch in batches:
             waiting.append(batch)
             rows += batch.num_rows
             if rows >= _GROUP:
@@ -199,6 +215,14 @@ def within_name(rank: int) -> str:
     return f"w{rank}"
 
 
-def working_folder() -> TemporaryDirectory[str]:
-    """For nobody else."""
-    return TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
+class WorkingFolder:
+    """A folder for nobody else, removed with this object by the process that made it: a forked one leaves it alone."""
+
+    def __init__(self) -> None:
+        self.name = mkdtemp(prefix="optcomp-")
+        finalize(self, _remove, self.name, os.getpid())
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        rmtree(folder, ignore_errors=True)

@@ -23,7 +23,7 @@ from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics.declaration import read_declaration, written_declaration
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import PERSON, cell_name
-from optcomp.statistics.engines import ParquetRows, Rows, kind_of_rows
+from optcomp.statistics.engines import ParquetRows, Rows, TableRows, kind_of_rows
 from optcomp.statistics.preparing import ROWS, group_name, new_key, within_name
 
 FORMAT, KEYS, VERSION = "optcomp-snapshot", "optcomp-snapshot-keys", 1
@@ -62,18 +62,22 @@ def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any
     draft.mkdir(mode=0o700)
     made = None
     try:
+        columns = columns_of_rows(declared)
+        _export(rows, draft / ROWS, list(columns))
         if connection is None:
-            shutil.copyfile(_file_of(rows), draft / ROWS)
             kept: Rows = ParquetRows(draft / ROWS)
         else:
             name = f"optcomp_{secrets.token_hex(8)}"
-            made = kept = kind_of_rows(connection).written(connection, name, _file_of(rows), columns_of_rows(declared))
+            made = kept = kind_of_rows(connection).written(connection, name, draft / ROWS, columns)
+            (draft / ROWS).unlink()
         key, about = new_key(), written_declaration(declared)
         document = {"format": FORMAT, "version": VERSION, "declaration": about, "rows": kept.about()}
-        digest = _digest(kept, declared, key, document)
+        digest = _digest(kept, declared, key, lot, document)
         _write(draft / DECLARATION, document)
         private = {"format": KEYS, "version": VERSION, "lot": lot.hex(), "digest_key": key.hex(), "digest": digest}
         _write(draft / KEY_FILE, private)
+        for file in draft.iterdir():
+            file.chmod(0o600)
         os.rename(draft, path)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -82,17 +86,19 @@ def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any
         raise
 
 
-def _file_of(rows: Rows) -> Path:
-    if not isinstance(rows, ParquetRows):
-        raise InvalidInput("connection", rows.dialect, "keeps the rows of this table already: its snapshot is there")
-    return rows.path
+def _export(rows: Rows, path: Path, columns: list[str]) -> None:
+    if isinstance(rows, ParquetRows):
+        shutil.copyfile(rows.path, path)
+    else:
+        assert isinstance(rows, TableRows)
+        rows.export(path, columns)
 
 
-def _digest(rows: Rows, declared: Declared, key: bytes, document: dict[str, Any]) -> str:
-    """Of the rows, and of what is declared about them."""
+def _digest(rows: Rows, declared: Declared, key: bytes, lot: bytes, document: dict[str, Any]) -> str:
+    """Of the rows, of the key of their lot, and of what is declared about them."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     found = rows.digest(key, list(columns_of_rows(declared)))
-    return hmac.new(key, f"{found}\n{text}".encode(), "sha256").hexdigest()
+    return hmac.new(key, f"{found}\n{lot.hex()}\n{text}".encode(), "sha256").hexdigest()
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
@@ -120,10 +126,10 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> Opened:
             raise
         raise InvalidInput("path", str(path), "is a snapshot that was changed by hand") from None
     try:
-        found = _digest(rows, declared, key, document)
+        found = _digest(rows, declared, key, lot, document)
     except Exception as error:
         raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__})") from None
-    if not hmac.compare_digest(found, digest):
+    if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
     return Opened(declared, rows, lot, digest)
 

@@ -19,19 +19,20 @@ from optcomp.statistics import snapshot
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.encoding import Encoder, cell_name, used_columns
-from optcomp.statistics.engines import ParquetRows, Row, Rows
+from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
     EVERYTHING,
     KEY_BYTES,
     ROWS,
+    WorkingFolder,
     group_name,
     new_key,
     prepare,
     within_name,
-    working_folder,
 )
 from optcomp.statistics.sources import Source, opened
+from optcomp.statistics.spark import in_spark, prepare_in_spark
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -56,6 +57,7 @@ class Table(Declared):
 
     _rows: Rows
     _lot: bytes
+    _digest: str | None
 
     def __init__(
         self,
@@ -87,11 +89,15 @@ class Table(Declared):
         )
         found = _source(source, self, multiline)
         object.__setattr__(self, "name", name or found.name)
+        if in_spark(found):
+            key = _checked(bad_cells, lot_key)
+            self._hold(prepare_in_spark(found, self, key, refuse=bad_cells == "refuse"), key)
+            return
         preparation = Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key)
         self._hold(preparation.rows, preparation.lot_key)
 
-    def _hold(self, rows: Rows, lot: bytes) -> None:
-        self._rows, self._lot = rows, lot
+    def _hold(self, rows: Rows, lot: bytes, digest: str | None = None) -> None:
+        self._rows, self._lot, self._digest = rows, lot, digest
         self._lock = threading.Lock()
         self._queries: dict[Hashable, str] = {}
 
@@ -106,11 +112,21 @@ class Table(Declared):
         """A snapshot that was saved: verified, and ready to be asked."""
         needed("duckdb", "data")
         found = snapshot.open_snapshot(Path(path), connection, memory)
+        return cls._held(found.declared, found.rows, found.lot, found.digest)
+
+    @classmethod
+    def _held(cls, declared: Declared, rows: Rows, lot: bytes, digest: str | None = None) -> Self:
+        """Rows that are prepared already."""
         table = cls.__new__(cls)
         for entry in ("columns", "person", "neighbours", "name", "population", "contribution", "grouped_by"):
-            object.__setattr__(table, entry, getattr(found.declared, entry))
-        table._hold(found.rows, found.lot)
+            object.__setattr__(table, entry, getattr(declared, entry))
+        table._hold(rows, lot, digest)
         return table
+
+    @property
+    def digest(self) -> str | None:
+        """That of the snapshot that was opened, under its own key; None of a table that was just read.  Private."""
+        return self._digest
 
     @cached_property
     def _relation(self) -> ir.Table:
@@ -175,32 +191,49 @@ class Table(Declared):
 
 
 class Preparation:
-    """A table read, bounded and frozen, with exact counts of what was found: for whoever holds the data."""
+    """A table read, bounded and frozen, with exact counts of what was found: for whoever holds the data.
+
+    `source` is what `Table` takes; `keep_everything` keeps the rows before the lot, too.
+    """
 
     def __init__(
         self,
-        source: Source,
+        source: object,
         declared: Declared,
         *,
         bad_cells: BadCells = "refuse",
+        multiline: bool = False,
         memory: str | None = None,
         lot_key: bytes | None = None,
         keep_everything: bool = False,
     ) -> None:
-        if bad_cells not in get_args(BadCells):
-            raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
-        if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
-            raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
-        self.lot_key = new_key() if lot_key is None else lot_key
-        self._folder = working_folder()
+        self.lot_key, memory = _checked(bad_cells, lot_key), checked_memory(memory)
+        self.declared = declared
+        self.source = source if isinstance(source, Source) else _source(source, declared, multiline)
+        self._folder = WorkingFolder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
-            source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
+            self.source, declared, self.lot_key, folder, memory=memory, keep_everything=keep_everything
         )
         if bad_cells == "refuse":
             self.found.refuse()
         self.rows = _Temporary(folder / ROWS, memory, self._folder)
         self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
+
+    def save(self, path: str | Path) -> Path:
+        """Write a snapshot into a new folder."""
+        target = Path(path)
+        snapshot.save(target, self.declared, self.rows, self.lot_key, None)
+        return target
+
+
+def _checked(bad_cells: str, lot_key: bytes | None) -> bytes:
+    """The key of the lot, given or new."""
+    if bad_cells not in get_args(BadCells):
+        raise InvalidInput("bad_cells", bad_cells, "must be 'refuse' or 'missing'")
+    if lot_key is not None and (not isinstance(lot_key, bytes) or len(lot_key) != KEY_BYTES):
+        raise InvalidInput("lot_key", type(lot_key).__name__, f"must be {KEY_BYTES} bytes")
+    return new_key() if lot_key is None else lot_key
 
 
 class _Temporary(ParquetRows):
@@ -212,7 +245,7 @@ class _Temporary(ParquetRows):
 
 
 def _source(source: object, declared: Declared, multiline: bool) -> Source:
-    numbers = {column for column, domain in declared.columns.items() if isinstance(domain, Numbers)}
+    numbers = {column for column, domain in declared.columns.items() if domain.holds in (int, float)}
     return opened(source, used_columns(declared), numbers, multiline)
 
 

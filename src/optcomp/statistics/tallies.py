@@ -96,6 +96,6 @@ class ColumnTally:
         return tuple(word for word, _ in ranked[:_EXAMPLES])
 
     @property
-    def why(self) -> str:
-        """Reasons with their counts."""
-        return ", ".join(f"{WHY[why]}: {count:,}" for why, count in sorted(self.bad.items(), reverse=True))
+    def reasons(self) -> dict[str, int]:
+        """Why cells cannot be read, and how many for that."""
+        return {WHY[why]: count for why, count in sorted(self.bad.items(), reverse=True)}

@@ -40,6 +40,21 @@ def test_violation() -> None:
     assert float(cells[4]) > 4
 
 
+def test_an_error_that_tells_for_certain() -> None:
+    result = audit("broken-raw-cast")
+    assert (result.exit_code, result.stderr) == (1, "")
+    lines = result.stdout.splitlines()
+    cells = [cell.strip() for cell in lines[3].split("│")]
+    assert cells[1:6] == ["broken-raw-cast", "1", "0", "∞", "VIOLATED: ε = ∞"]
+    assert lines[5] == (
+        "broken-raw-cast: no output but MechanismFailed because of a ConversionException, always and only on the "
+        "second input: 20 of 20 runs, against 0 on the other"
+    )
+    assert lines[-1] == "ε = ∞ is not an estimate: there is an error on one input, every time, and never on the other."
+    view: dict[str, Any] = json.loads(audit("broken-raw-cast --delta 0.9 --json").stdout)
+    assert (view["lower"], view["violated"]) == (None, True)
+
+
 def test_json_of_one() -> None:
     result = audit("BROKEN-float-laplace --trials 20000 --json")
     view: dict[str, Any] = json.loads(result.stdout)

@@ -13,7 +13,13 @@ from optcomp.cli.main import app
 
 @pytest.mark.parametrize("name", ["people.csv", "people.TSV", "people.csv.gz", "people.parquet"])
 @pytest.mark.parametrize(
-    "command", ["plan {0}", "plan check {0} --data {0}", "plan release {0} --data {0} --out r.json"]
+    "command",
+    [
+        "plan {0}",
+        "data check {0} --data {0}",
+        "data prepare {0} --data {0} --out r.snapshot",
+        "plan release {0} --data {0} --out r.json",
+    ],
 )
 def test_a_file_of_data_in_the_place_of_the_plan_is_not_shown(name: str, command: str, tmp_path: Path) -> None:
     data = tmp_path / name

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import product
 from math import exp, log
 
-import ibis
 import pyarrow
 import pytest
 from flint import arb
@@ -17,6 +16,7 @@ from optcomp.interactive import GuessAndCheck, Session, SumFilter
 from optcomp.statistics import Count, Integers, Sum, Table
 from tests.oracles.thresholds import BITS, NO_TABLE, Answers, Noise, Script, courses, losses
 from tests.oracles.truth import real, working
+from tests.unit.interactive.lost import kept_by_an_engine
 
 COLUMNS = {"age": Integers(0, 99)}
 Values = list[int]
@@ -219,10 +219,9 @@ def test_bad_questions_cost_nothing() -> None:
 
 
 def test_an_engine_that_fails_takes_no_correction() -> None:
-    connection = ibis.duckdb.connect()
-    about = Table(connection.create_table("people", pyarrow.table({"age": [1]})), COLUMNS)
+    about, lose = kept_by_an_engine(Table(pyarrow.table({"age": [1]}), COLUMNS))
     running = GuessAndCheck(10, epsilon=80, corrections=2).start(about)
-    connection.drop_table("people")
+    lose()
     with pytest.raises(MechanismFailed):
         running.ask(Count(), 10**6)
     assert running.corrections_left == 2

@@ -295,7 +295,7 @@ def test_an_answer_is_a_value() -> None:
     session = Session(TABLE, SumFilter(100))
     plan = session.commit([COUNT])
     for answer in (session.ask(Mean("age"), epsilon=9), session.ask(Count(), epsilon=9), plan.answer(0)):
-        assert type(answer.table) is Declared
+        assert type(answer.declared) is Declared
         twin: Answer = pickle.loads(pickle.dumps(answer))
         assert (twin, twin.interval("0.9")) == (answer, answer.interval("0.9"))
         assert copy.deepcopy(answer) == answer

@@ -9,7 +9,6 @@ from itertools import product
 from random import Random
 from typing import Any
 
-import ibis
 import numpy as np
 import pyarrow
 import pytest
@@ -21,6 +20,7 @@ from optcomp.interactive import multiplicative_weights as weighing
 from optcomp.interactive import sparse_vector as comparing
 from optcomp.interactive.multiplicative_weights import STEPS, Estimate, MultiplicativeWeightsRun
 from optcomp.statistics import Categories, Table
+from tests.unit.interactive.lost import kept_by_an_engine
 
 TOWNS = ["A", "B", "C"]
 COUNTS = {("A", "yes"): 700, ("A", "no"): 40, ("B", "yes"): 30, ("B", "no"): 900, ("C", "yes"): 10, ("C", "no"): 320}
@@ -165,10 +165,9 @@ def test_undeclared_columns_cost_nothing() -> None:
 
 
 def test_an_engine_that_fails_keeps_the_debit() -> None:
-    connection = ibis.duckdb.connect()
-    about = Table(connection.create_table("people", pyarrow.table({"town": TOWNS})), {"town": Categories(TOWNS)})
+    about, lose = kept_by_an_engine(Table(pyarrow.table({"town": TOWNS}), {"town": Categories(TOWNS)}))
     session = Session(about, SumFilter(1))
-    connection.drop_table("people")
+    lose()
     with pytest.raises(MechanismFailed):
         session.open(PrivateMultiplicativeWeights(["town"], tolerance=1, epsilon=1, corrections=1))
     assert session.budget.spent.epsilon == 1

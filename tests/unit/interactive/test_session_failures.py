@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-import ibis
 import pyarrow
 import pytest
 
@@ -17,16 +16,16 @@ from optcomp import InvalidInput, MechanismFailed, OptcompError, PureDP
 from optcomp.interactive import GuessAndCheck, PrivateMultiplicativeWeights, Session, SparseVector, SumFilter
 from optcomp.statistics import Count, Declared, Integers, Median, Question, Table
 from optcomp.statistics.noise import drawing
+from tests.unit.interactive.lost import kept_by_an_engine
 
 SECRET = "Ada Lovelace has 36 marbles"
 
 
 def broken_table() -> Table:
-    """The engine loses it after it was declared."""
-    connection = ibis.duckdb.connect()
-    source = connection.create_table("marbles_of_ada", pyarrow.table({"marbles": [36]}))
-    table = Table(source, {"marbles": Integers(0, 99)}, name="toys")
-    connection.drop_table("marbles_of_ada")
+    """The engine loses its rows after it was opened."""
+    source = pyarrow.table({"marbles": [36]})
+    table, lose = kept_by_an_engine(Table(source, {"marbles": Integers(0, 99)}, name="toys"))
+    lose()
     return table
 
 
@@ -58,10 +57,10 @@ def test_an_engine_that_fails() -> None:
     with pytest.raises(MechanismFailed) as failure:
         session.ask(Count("marbles > 3"), epsilon="0.3")
     assert spent(session) == Fraction("0.3")
-    check_silent(failure.value, "marbles_of_ada", "does not exist")
+    check_silent(failure.value, "optcomp_", "does not exist")
     (entry,) = session.transcript
     assert entry.outcome == "failed"
-    assert "marbles_of_ada" not in repr(entry) + session.explain()
+    assert "optcomp_" not in repr(entry) + session.explain()
 
 
 def test_a_statistic_that_fails() -> None:
@@ -125,7 +124,7 @@ def test_a_mechanism_that_fails_to_start() -> None:
     spec = PrivateMultiplicativeWeights(["marbles"], tolerance=1, epsilon="0.5", corrections=1)
     with pytest.raises(MechanismFailed) as failure:
         session.open(spec)
-    check_silent(failure.value, "marbles_of_ada", "does not exist")
+    check_silent(failure.value, "optcomp_", "does not exist")
     assert spent(session) == Fraction("0.5")
 
 
@@ -161,5 +160,5 @@ def test_a_plan_that_fails_is_paid_and_can_be_asked_again() -> None:
     for _ in range(2):
         with pytest.raises(MechanismFailed) as failure:
             plan.answer(0)
-        check_silent(failure.value, "marbles_of_ada")
+        check_silent(failure.value, "optcomp_")
     assert spent(session) == Fraction("0.5")

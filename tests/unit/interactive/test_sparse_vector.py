@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from math import ceil, floor
 
-import ibis
 import pyarrow
 import pytest
 from flint import arb
@@ -21,6 +20,7 @@ from optcomp.interactive import (
 )
 from optcomp.statistics import Count, Integers, Mean, Reals, Sum, Table
 from tests.oracles.thresholds import NO_TABLE, sparse_courses
+from tests.unit.interactive.lost import kept_by_an_engine
 
 PEOPLE = {"age": list(range(100)), "debt": [-5] * 100, "height": [1.7] * 100}
 COLUMNS = {"age": Integers(0, 99), "debt": Integers(-9, 9), "height": Reals(0, 3)}
@@ -114,10 +114,9 @@ def test_costs() -> None:
 
 
 def test_an_engine_that_fails_tells_nothing_and_takes_no_answer() -> None:
-    connection = ibis.duckdb.connect()
-    about = Table(connection.create_table("people", pyarrow.table(PEOPLE)), COLUMNS)
+    about, lose = kept_by_an_engine(Table(pyarrow.table(PEOPLE), COLUMNS))
     running = SparseVector(5, epsilon=1).start(about)
-    connection.drop_table("people")
+    lose()
     with pytest.raises(MechanismFailed) as failure:
         running.ask(Count())
     assert failure.value.__context__ is None

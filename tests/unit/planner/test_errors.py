@@ -33,7 +33,7 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
-from optcomp.statistics.domains import Numbers
+from optcomp.statistics.domains import MOST_UNITS, Numbers
 from optcomp.statistics.joint_noise import Noises, together
 from optcomp.statistics.noise import added, noise_named
 from optcomp.statistics.noise.laplace import laplace_sum_reach
@@ -117,7 +117,9 @@ def extremes(column: str, statistic: Statistic, rows: int) -> Iterator[Rows]:
     """At one end, at both, in the middle, and a few rows away from the end, so that no bound holds the answer back."""
     domain: Numbers = TABLE.domain(column, Numbers)
     unit = statistic.parts(TABLE)[1].unit
-    low, high = domain.reach(domain.middle, unit)
+    coarse = domain.around_middle(2**11 if isinstance(statistic, Variance) else MOST_UNITS)
+    assert coarse.unit == unit
+    low, high = coarse.low, coarse.high
     for below in sorted({0, rows // 100, rows // 20, rows // 5, rows // 2, rows}):
         yield Rows((low,) * below + (high,) * (rows - below), unit, domain.middle, domain.low, domain.high)
     yield Rows((0,) * rows, unit, domain.middle, domain.low, domain.high)

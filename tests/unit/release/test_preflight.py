@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.planner import read
-from optcomp.release.first_look import Preflight, first_bad_line, preflight
+from optcomp.release import Preflight, preflight
 from optcomp.release.released import table_of
 from optcomp.statistics import Count, Histogram, Mean
 from tests.plans import Plain
@@ -53,8 +54,15 @@ def written(path: Path, rows: list[list[str]], header: str = "id,age,income,ward
     return path
 
 
+def missing(cell: str) -> bool:
+    """What people and programs write where there is nothing."""
+    return cell.strip(" ").lower() in ("", "na", "n/a", "nan", "null", "none")
+
+
 def number(cell: str) -> float | None:
-    """A number, None for text; the cells of these tests are read the same by Python and by the engine."""
+    """A number, None for what is none."""
+    if missing(cell):
+        return None
     try:
         return float(cell)
     except ValueError:
@@ -63,7 +71,7 @@ def number(cell: str) -> float | None:
 
 def counted(cells: list[str], low: float, high: float, whole: bool) -> Plain:
     """The oracle: one cell after the other."""
-    there = [cell for cell in cells if cell.strip() and cell != "nan"]
+    there = [cell for cell in cells if not missing(cell)]
     values = [value for value in map(number, there) if value is not None]
     finite = [value for value in values if math.isfinite(value)]
     return {
@@ -103,12 +111,44 @@ def same(found: Preflight, rows: list[list[str]]) -> None:
     assert person.over == sum(count > 2 for count in owners.values())
     assert person.dropped == sum(max(count - 2, 0) for count in owners.values())
     (old,) = found.conditions
-    ages = [number(row[1]) for row in rows if row[0]]
-    assert old.rows == sum(age is not None and age >= 64.5 for age in ages)  # rounded first
+    owned = [(row[0], age is not None and age >= 64.5) for row in rows if row[0] for age in [number(row[1])]]
+    satisfied = Counter(owner for owner, holds in owned if holds)  # rounded first
+    assert (old.rows_before, old.people_before) == (satisfied.total(), len(satisfied))
+    least = sum(max(satisfied[each] - max(owners[each] - 2, 0), 0) for each in owners)
+    most = sum(min(satisfied[each], 2) for each in owners)
+    assert least <= old.rows <= most
+    assert (old.rows + 1) // 2 <= old.people <= min(old.rows, len(satisfied))
+    ages = [
+        min(max(math.floor(age + 0.5), 18), 90) if math.isfinite(age) else (90 if age > 0 else 18)
+        for row in rows
+        if row[0]
+        for age in [number(row[1])]
+        if age is not None
+    ]
+    assert column(found, "age")["mean"] == (float(Fraction(sum(ages), len(ages))) if ages else None)
 
 
 CELLS = st.sampled_from(
-    ["", " ", "18", "17", "17.5", "64.5", "90", "91", "99.6", "-11", "inf", "-inf", "nan", "1e300", "x", "NA"]
+    [
+        "",
+        " ",
+        "18",
+        "17",
+        "17.5",
+        "64.5",
+        "90",
+        "91",
+        "99.6",
+        "-11",
+        "inf",
+        "-inf",
+        "nan",
+        "1e300",
+        "x",
+        "NA",
+        "none",
+        "1d",
+    ]
 )
 ROW = st.tuples(
     st.sampled_from(["", "1", "2", "3", "4"]),
@@ -124,20 +164,20 @@ ROW = st.tuples(
 @settings(max_examples=7, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(ROW, max_size=12))
 def test_counts_are_those_of_plain_python(suffix: str, tmp_path: Path, rows: list[list[str]]) -> None:
-    document = plan(person="id", rows_per_person=2)
+    document = plan(person="id", rows_per_person=2, multiline=True)
     path = written(tmp_path / f"people{suffix}", rows)
     found = preflight(document, path)
-    assert (found.file.rows, found.file.unread, found.file.cut, found.file.not_utf8) == (len(rows), {}, {}, None)
+    assert (found.file.rows, found.file.unread, found.file.first_unread) == (len(rows), {}, None)
     assert found.file.size == path.stat().st_size
     assert found.file.unmentioned == ("note",)
-    assert found.file.longest_cell == max((row[5].count("\n") for row in rows), default=0)
+    assert found.file.longest_record == 1 + max((row[5].count("\n") for row in rows), default=0)
     same(found, rows)
 
 
 def test_a_release_finds_what_was_counted(tmp_path: Path) -> None:
     rows = [["1", age, "5", ward, "0", ""] for age in ("20", "x", "", "99") for ward in ("A", "b")]
-    path = written(tmp_path / "people.csv", rows)
-    found, table = preflight(plan(), path), table_of(plan(), path)
+    path, document = written(tmp_path / "people.csv", rows), plan(bad_cells="missing")
+    found, table = preflight(document, path), table_of(document, path)
     ((count,), _) = Mean("age").measure(table)
     ((_, _, other),) = Histogram("ward").measure(table)
     assert (count, other) == (found.columns[0].values, found.columns[2].other) == (4, 4)
@@ -155,7 +195,7 @@ def test_parquet_with_columns_of_its_own_types(tmp_path: Path) -> None:
     )
     pq.write_table(table, tmp_path / "people.parquet")
     found = preflight(plan(), tmp_path / "people.parquet")
-    assert (found.person, found.file.not_utf8, found.file.unmentioned, found.file.rows) == (None, None, (), 5)
+    assert (found.person, found.file.unread, found.file.unmentioned, found.file.rows) == (None, {}, (), 5)
     numbers = ("missing", "unreadable", "below", "above", "least", "greatest")
     assert [column(found, "age")[name] for name in numbers] == [1, 0, 1, 1, 17, 2**62]
     assert [column(found, "income")[name] for name in numbers] == [2, 0, 1, 1, 99.5, 1e300]
@@ -173,36 +213,121 @@ def looked(folder: Path, content: bytes, **data: Any) -> Preflight:
     return preflight(plan(**data), path)
 
 
+REFUSED = "preparation will refuse, unless bad_cells: missing"
+
+
 def test_a_file_in_latin_1(tmp_path: Path) -> None:
-    lines = [f"20,1,A,0,{'é' if i % 3 == 2 else 'e'}" for i in range(30)]
+    """Only cells that are declared matter."""
+    lines = [f"20,1,{'Ä' if i % 3 == 2 else 'A'},0,é" for i in range(30)]
     found = looked(tmp_path, HEADER + "\n".join(lines).encode("latin1"))
-    assert (found.file.rows, found.file.unread, found.file.not_utf8) == (20, {"not UTF-8": 10}, 4)
+    assert (found.file.rows, found.file.unread) == (30, {})
+    ward = column(found, "ward")
+    assert (ward["unreadable"], ward["unknown"], ward["other"], ward["first_unread"]) == (
+        10,
+        0,
+        10,
+        "people.csv, line 4",
+    )
     assert found.advice[0] == (
-        "the file is not UTF-8, first in line 4: 10 lines cannot be read for that; "
-        "convert it, e.g. iconv -f latin1 -t utf8"
+        f"ward: 10 cells cannot be read, first people.csv, line 4 (text that is not UTF-8: 10); {REFUSED}; "
+        "convert the file, e.g. iconv -f latin1 -t utf8"
     )
     right = looked(tmp_path, HEADER + "\n".join(lines).encode())
-    assert (right.file.rows, right.file.unread, right.file.not_utf8) == (30, {}, None)
+    assert (column(right, "ward")["unreadable"], column(right, "ward")["unknown"]) == (0, 10)
 
 
-def test_lines_that_are_lost_or_cut(tmp_path: Path) -> None:
+def test_lines_that_cannot_be_read(tmp_path: Path) -> None:
     lines = [
-        *(b"20,1,A,0,fine", b"20,1,A", b"20,1,A,0,a,b", b'20,1,A,0,"a"b', b'20,1,A,0,"a\nb"', b"", b"30,1,B,1,"),
-        *(b"20,1,A,0,\xff,too", b"20,1,\xff,0", b"x" * 3_000_000),
+        *(b"20,1,A,0,fine", b"20,1,A", b"20,1,A,0,a,b", b'20,1,A,0,"a"b', b'20,1,A,0,"a', b"", b"30,1,B,1,\xff"),
+        *(b"x" * 5_000_000, b"20,1,A\r,0,"),
     ]
+    expected = {
+        "too few cells": 1,
+        "too many cells": 1,
+        "a quotation mark in the middle of a cell": 1,
+        "a quotation mark that is not closed": 1,
+        "too long": 1,
+        "a carriage return inside it": 1,
+    }
     found = looked(tmp_path, HEADER + b"\n".join(lines) + b"\n")
-    assert found.file.rows == 5
-    assert found.file.unread["too long"] == 1
-    assert sum(found.file.unread.values()) == 4
-    assert found.file.cut == {"something after a closing quotation mark": 1, "too many cells": 1}
-    assert found.file.not_utf8 == 10
-    assert any(line.startswith("2 lines of the file will be read only in part (") for line in found.advice)
+    assert (found.file.rows, dict(found.file.unread)) == (8, expected)
+    assert [column(found, name)["missing"] for name in ("age", "ward")] == [6, 6]
+    start = "6 lines of the file cannot be read, first people.csv, line 3 ("
+    assert found.advice[0].startswith(start)
+    assert found.advice[0].endswith(f"); {REFUSED}")
+    told = looked(tmp_path, HEADER + b"\n".join(lines) + b"\n", bad_cells="missing").advice[0]
+    assert told.startswith(start)
+    assert told.endswith("); they will count as rows without a value")
 
 
 def test_a_quotation_mark_that_is_not_closed(tmp_path: Path) -> None:
-    found = looked(tmp_path, HEADER + b'20,1,A,0,"oh\n' + b"20,1,A,0,\n" * 150, rows=151)
-    assert (found.file.rows, found.file.longest_cell) == (1, 150)
-    assert found.advice[0] == "one cell goes on over 151 lines: is a quotation mark not closed?"
+    """It spoils its own line; where cells may have line breaks, it swallows others, and that is told."""
+    lost = HEADER + b'20,1,A,0,"oh\n' + b"20,1,A,0,\n" * 150
+    found = looked(tmp_path, lost, rows=151)
+    assert (found.file.rows, dict(found.file.unread)) == (151, {"a quotation mark that is not closed": 1})
+    closed = looked(tmp_path, lost + b'20,1,A,0,"\n', rows=2, multiline=True)
+    assert (closed.file.rows, closed.file.longest_record) == (1, 152)
+    assert closed.advice[0] == "one record goes on over 152 lines: is a quotation mark not closed?"
+
+
+def test_people_who_cannot_be_read(tmp_path: Path) -> None:
+    content = b"id,age,income,ward,floor\n" + b"".join(
+        who + b",70,1,A,0\n" for who in (b"a", b"\xff", b"", b"b" * 5000, b"c")
+    )
+    found = looked(tmp_path, content, person="id").person
+    assert found is not None
+    assert (found.people, found.rows, found.nobody, found.unreadable, found.dropped) == (2, 2, 3, 2, 0)
+    assert found.reasons == {"text that is not UTF-8": 1, "longer than 4,096 characters": 1}
+    assert found.first_unread == "people.csv, line 3"
+
+
+def test_what_the_lot_does_to_conditions_and_means(tmp_path: Path) -> None:
+    """One of eleven people has half of the rows; all rows of a person are alike, so that every lot is the same."""
+    rows = [[str(i), "20", "0", "A", "0", ""] for i in range(10)] + [["x", "80", "64", "B", "1", ""]] * 10
+    found = preflight(plan(person="id", rows_per_person=2, rows=12), written(tmp_path / "people.csv", rows))
+    assert found.person is not None
+    assert (found.person.people, found.person.most, found.person.over, found.person.dropped) == (11, 10, 1, 8)
+    (old,) = found.conditions
+    assert (old.rows, old.rows_before, old.people, old.people_before) == (2, 10, 1, 1)
+    means = [(column(found, name)["mean"], column(found, name)["mean_kept"]) for name in ("age", "income")]
+    assert means == [(50.0, 30.0), (32.0, float(Fraction(32, 3)))]
+    assert column(found, "ward")["moved"] == {"category": "A", "everything": 0.5, "kept": 10 / 12}
+    assert [line for line in found.advice if "the lot" in line] == [
+        "age: the mean is 50 over all rows, and 30 over those that the lot leaves",
+        "income: the mean is 32 over all rows, and 10.6667 over those that the lot leaves",
+        "ward: 'A' is 50 % of all rows, and 83.3 % of those that the lot leaves",
+        "floor: '0' is 50 % of all rows, and 83.3 % of those that the lot leaves",
+        "old: 2 rows satisfy age >= 65; the lot leaves 2 of 10; its entry rows says 3",
+    ]
+
+
+def test_people_whom_a_condition_loses(tmp_path: Path) -> None:
+    """Each of 400 people has one old row among ten, of which one is left: about 360 people are lost."""
+    rows = [[str(i // 10), "70" if i % 10 == 0 else "30", "0", "A", "0", ""] for i in range(4000)]
+    found = preflight(plan(person="id"), written(tmp_path / "people.csv", rows))
+    (old,) = found.conditions
+    assert (old.rows_before, old.people_before) == (400, 400)
+    assert 5 <= old.rows == old.people <= 90  # 40 are expected; each side is impossible but for one in 10^9
+    lost = 400 - old.people
+    assert f"old: {lost} of 400 people who satisfy age >= 65 do so in no row that is left" in found.advice
+
+
+def test_rows_beyond_the_bounds_on_groups(tmp_path: Path) -> None:
+    rows = [["1", "30", "0", ward, floor, ""] for ward, floor in (("A", "0"), ("A", "0"), ("A", "1"), ("B", "1"))]
+    bounds = {"person": "id", "rows_per_person": 4, "rows_per_group": 2}
+    found = preflight(plan(**bounds), written(tmp_path / "people.csv", rows))
+    assert [column(found, name)["counted"] for name in ("ward", "floor", "age")] == [3, 4, None]
+    beyond = [line for line in found.advice if "beyond" in line]
+    assert beyond == ["ward: 1 row of 4 are beyond the bounds on groups, and count in no histogram of it"]
+    one = preflight(plan(**bounds, grouped_by=["floor"]), tmp_path / "people.csv")
+    assert [column(one, name)["counted"] for name in ("ward", "floor", "age")] == [None, 4, None]
+
+
+def test_a_snapshot_was_checked_already(tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", [["1", "30", "0", "A", "0", ""]])
+    table_of(plan(), path).save(tmp_path / "people.snapshot")
+    with pytest.raises(InvalidInput, match=r"^source: is a snapshot, of a file that was read already"):
+        preflight(plan(), tmp_path / "people.snapshot")
 
 
 def test_a_header_only(tmp_path: Path) -> None:
@@ -211,35 +336,6 @@ def test_a_header_only(tmp_path: Path) -> None:
         assert found.file.rows == 0
         assert found.advice == ["the file has no rows"]
         assert all(each.least is None for each in found.columns)
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 2**20])
-def test_the_first_line_that_is_not_utf8(chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optcomp.release.first_look._CHUNK", chunk)
-    good = "é€😀\n\n".encode()
-    for content, line in (
-        (b"", None),
-        (good * 5, None),
-        (good * 5 + b"a\xe9\n", 11),
-        (b"\xff\n" + good, 1),
-        (good + b"\xc3", 3),
-        (good + b"ab\n\xc3\n" + good, 4),
-    ):
-        (tmp_path / "text").write_bytes(content)
-        assert first_bad_line(tmp_path / "text") == line
-
-
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
-@given(content=st.binary(max_size=12) | st.lists(st.sampled_from([b"\n", b"\xc3", b"\xa9", b"a"])).map(b"".join))
-def test_lines_are_decoded_one_by_one_by_the_oracle(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "text").write_bytes(content)
-    bad = []
-    for place, line in enumerate(content.split(b"\n"), 1):
-        try:
-            line.decode()
-        except UnicodeDecodeError:
-            bad.append(place)
-    assert first_bad_line(tmp_path / "text") == min(bad, default=None)
 
 
 def many(count: int, **changed: list[str]) -> dict[str, list[str]]:
@@ -263,7 +359,7 @@ def many(count: int, **changed: list[str]) -> dict[str, list[str]]:
         ),
         (
             {"age": ["70"] * 3 + ["forty"] * 2 + ["40"] * 195},
-            ["age: 2 of 200 rows hold something that is not a number (such as 'forty'), and will count as missing"],
+            [f"age: 2 cells cannot be read, first people.csv, line 5 (not a number: 2; such as 'forty'); {REFUSED}"],
         ),
         ({"age": ["70"] * 3 + ["40.5"] + ["40"] * 196}, ["age: 1 of 200 values are not whole, and will be rounded"]),
         (
@@ -278,7 +374,7 @@ def many(count: int, **changed: list[str]) -> dict[str, list[str]]:
         ),
         ({"age": ["70"] * 100 + ["40"] * 100}, ["old: 100 rows satisfy age >= 65; its entry rows says 3"]),
         (
-            {"id": ["1"] * 5 + [str(i) for i in range(5, 200)]},
+            {"id": ["1"] * 5 + [str(i) for i in range(5, 200)], "age": ["40"] * 5 + ["70"] * 3 + ["40"] * 192},
             ["id: 1 person has more than 2 rows, up to 5; 3 of 200 rows will be dropped"],
         ),
         (

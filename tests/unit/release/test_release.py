@@ -386,23 +386,6 @@ def test_a_failure_is_marked_and_tells_nothing(data: Path, out: Path, monkeypatc
         release_plan(document(), data, out)
 
 
-def test_data_that_change_meanwhile_are_not_told(data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = [0]
-
-    def changing(*arguments: Any) -> Answer:
-        found = answer(*arguments)
-        asked[0] += 1
-        if asked[0] == 3:
-            with data.open("ab") as file:
-                file.write(b"x")
-        return found
-
-    monkeypatch.setattr(module, "answer", changing)
-    with pytest.raises(MechanismFailed, match="change of the data"):
-        release_plan(document(), data, out)
-    assert json.loads(out.read_text(encoding="utf8"))["status"] == "failed"
-
-
 def test_an_interruption_is_marked(data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any) -> Answer:
         raise KeyboardInterrupt

@@ -20,15 +20,22 @@ KINDS = ("csv", "tsv", "parquet", "arrow", "pandas")
 
 
 class Changing:
-    """A table whose rows are exchanged between measurements, so that queries are built once."""
+    """A table that is prepared anew from other rows between measurements; its queries are built once."""
 
     def __init__(self, types: Mapping[str, str], columns: Mapping[str, Domain], **declared: Any) -> None:
-        backend = ibis.duckdb.connect(threads=1)
+        self._backend = ibis.duckdb.connect(threads=1)
+        self._execute = self._backend.con.execute
         typed = ", ".join(f'"{name}" {kind}' for name, kind in types.items())
-        backend.con.execute(f"CREATE TABLE people ({typed})")
-        self.table = Table(backend.table("people"), columns, **declared)
-        self.table._own = True  # the faster way to run a query
-        self._execute = backend.con.execute
+        self._execute(f"CREATE TABLE people ({typed})")
+        self._columns, self._declared = columns, declared
+        self._queries: dict[Any, str] = {}
+        self._rows: list[Row] = []
+        self.table = self._prepared()
+
+    def _prepared(self) -> Table:
+        table = Table(self._backend.table("people"), self._columns, **self._declared)
+        table._queries = self._queries  # the same text whatever the rows are
+        return table
 
     def fill(self, rows: Sequence[Row]) -> None:
         """These rows and no others."""
@@ -36,6 +43,13 @@ class Changing:
         if rows:
             places = ", ".join("(" + ", ".join("?" * len(rows[0])) + ")" for _ in rows)
             self._execute(f"INSERT INTO people VALUES {places}", [cell for row in rows for cell in row])
+        self._rows, self.table = list(rows), self._prepared()
+
+    def query(self, rows: str) -> None:
+        """The rows of a query and no others."""
+        self._execute("DELETE FROM people")
+        self._execute(f"INSERT INTO people {rows}")
+        self._rows, self.table = self.stored(), self._prepared()
 
     def stored(self) -> list[Row]:
         """The rows as the engine keeps them."""
@@ -43,7 +57,8 @@ class Changing:
 
     def measure(self, statistic: Statistic, rows: Sequence[Row]) -> Vectors:
         """The exact integers of a statistic of these rows."""
-        self.fill(rows)
+        if self._rows is not rows and list(rows) != self._rows:
+            self.fill(rows)
         return statistic.measure(self.table)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +20,14 @@ SIMULATED = {"laplace.py": {"rng.standard_exponential"}, "gaussian.py": {"rng.st
 """Draws from the generator of `bands.py`, with which nothing is released."""
 BANDS = ROOT / "statistics" / "bands.py"
 COINS = ROOT / "interactive" / "audit" / "shipped.py"
-KEYS = ROOT / "interactive" / "store.py"
+KEYS = {
+    ROOT / "interactive" / "store.py": {"secrets.token_bytes", "secrets.token_hex"},
+    ROOT / "statistics" / "preparing.py": {"secrets.token_bytes"},
+    ROOT / "statistics" / "snapshot.py": {"secrets.token_hex"},
+}
+"""Files that draw keys, and the names of temporary files and tables."""
+FRAMES = ROOT / "statistics" / "sources" / "frames.py"
+"""Knows the type of cells that are UUIDs."""
 RANDOM = {"random", "secrets", "uuid", "numpy.random", "scipy.stats", "scipy.special", "os.urandom"}
 SAMPLING = {
     *("betavariate", "choice", "choices", "default_rng", "expovariate", "exponential", "gauss", "getrandbits"),
@@ -74,10 +82,10 @@ def test_no_file_draws_random_numbers_of_its_own(path: Path) -> None:
         return  # mechanisms that are wrong on purpose, for the audit to find
     random = {name for name in imported(path) if any(name == each or name.startswith(f"{each}.") for each in RANDOM)}
     used = {call for call in calls(path) if call.startswith("secrets.")}
-    if path == KEYS:  # a key, and the names of temporary files
-        assert (random, used) == ({"secrets"}, {"secrets.token_bytes", "secrets.token_hex"})
+    if path in KEYS:
+        assert (random, used) == ({"secrets"}, KEYS[path])
     else:
-        assert not random
+        assert random <= ({"uuid"} if path == FRAMES else set())
     assert not {name for name in imported(path) if "import" in name and not name.startswith("importlib.metadata")}
     assert not {name for name in imported(path) if name.startswith("needed") and not name.startswith("needed('")}
     drawn = {call for call in calls(path) if call.rsplit(".", 1)[-1] in SAMPLING}
@@ -88,7 +96,7 @@ def test_no_file_draws_random_numbers_of_its_own(path: Path) -> None:
     if path.parent == NOISE and path.name in SIMULATED:
         assert drawn == SIMULATED[path.name]
         return
-    assert drawn <= ({"ibis.random"} if path == ROOT / "statistics" / "table.py" else set()), drawn
+    assert not drawn
 
 
 def test_only_two_files_know_the_sampler() -> None:
@@ -111,7 +119,15 @@ def test_the_sampler_is_asked_for_integers_only() -> None:
     assert sorted(made) == [("make_gaussian", "integers"), ("make_laplace", "integers"), ("make_noisy_max", "integers")]
 
 
-def test_row_choice_is_the_only_use_of_the_engines_random_numbers() -> None:
-    text = (ROOT / "statistics" / "table.py").read_text(encoding="utf8")
-    assert text.count("ibis.random()") == 1
-    assert "optcomp_draw=ibis.random()" in text
+def test_no_engine_is_asked_for_random_numbers() -> None:
+    """Rows stay by a keyed digest: queries hold no draw, also not as text."""
+    asked = re.compile(r"\b(random|rand|uuid|gen_random_uuid|setseed|tablesample)\s*\(|using sample", re.IGNORECASE)
+    words = [
+        node.value
+        for path in (ROOT / "statistics").rglob("*.py")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert len(words) > 1000
+    assert asked.search("ORDER BY random ()")
+    assert not [word for word in words if asked.search(word)]

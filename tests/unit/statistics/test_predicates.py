@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from contextlib import suppress
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
-from optcomp.statistics import Categories, Count, Domain, Histogram, Integers, Mean, Reals
+from optcomp.statistics import Categories, Count, Domain, Histogram, Integers, Mean, Numbers, Reals
 from optcomp.statistics.predicates import check_condition
 from tests.unit.statistics.people import Changing
 
@@ -47,34 +49,50 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 Clean = dict[str, Any]
 Condition = tuple[str, Callable[[Clean], bool]]
 
 
 def cleaned(row: tuple[Any, ...]) -> Clean:
-    """What a condition may see of a row: values in their domains, or nothing."""
+    """What a condition may see of a row: values in their domains and on their grids, or nothing."""
     found: Clean = {}
     for (name, domain), value in zip(COLUMNS.items(), row, strict=True):
-        if isinstance(domain, Categories):
-            found[name] = value if value in domain.values else None
-        else:
+        if isinstance(domain, Numbers):
             missing = value is None or value != value
-            found[name] = None if missing else min(max(value, domain.low), domain.high)  # type: ignore[attr-defined]
+            found[name] = None if missing else on_grid(domain, Fraction(min(max(value, domain.low), domain.high)))
+        else:
+            assert isinstance(domain, Categories)
+            found[name] = value if value in domain.values else None
     return found
+
+
+def on_grid(domain: Numbers, value: Fraction) -> Fraction:
+    """The nearest multiple of the step, the greater of two."""
+    return math.floor(value / domain.step + Fraction(1, 2)) * domain.step
+
+
+def same(name: str, value: Any, constant: Any) -> bool:
+    """Whether a cell is equal to a constant: numbers are rounded to the grid first."""
+    domain = COLUMNS[name]
+    return bool(value == (on_grid(domain, Fraction(constant)) if isinstance(domain, Numbers) else constant))
+
+
+def compares(name: str, sign: str, value: Any, constant: Any) -> bool:
+    """Exactly, but for equality."""
+    if sign in ("==", "!="):
+        return same(name, value, constant) == (sign == "==")
+    return SIGNS[sign](value, constant)
 
 
 constants: dict[str, st.SearchStrategy[Any]] = {
     "a": st.integers(-4, 4) | st.floats(-4, 4),
-    "r": st.integers(-4, 4) | st.floats(-4, 4) | st.just(1e999),
+    "r": st.integers(-4, 4) | st.floats(-4, 4) | st.integers(-9, 9).map(lambda n: n * 2.0**-19),
     "c": st.sampled_from(WORDS) | st.text(max_size=3),
     "b": st.booleans(),
     "k": st.sampled_from([1, 2, 5, -1, 1.5]),
     "PERSON": st.sampled_from(["p", "q", "o", "it's"]),
 }
-
-
-def written(value: Any) -> str:
-    return "1e999" if value == float("inf") else repr(value)
 
 
 @st.composite
@@ -83,23 +101,23 @@ def comparisons(draw: st.DrawFn) -> Condition:
     first, second = draw(constants[name]), draw(constants[name])
     sign, other = draw(st.sampled_from(sorted(SIGNS))), draw(st.sampled_from(sorted(SIGNS)))
     many = draw(st.lists(constants[name], max_size=3))
-    listed = ", ".join(map(written, many))
+    listed = ", ".join(map(repr, many))
     told = f"({listed},)" if many else "()"
 
     def on(test: Callable[[Any], bool]) -> Callable[[Clean], bool]:
         return lambda row: row[name] is not None and test(row[name])
 
     shapes: list[Condition] = [
-        (f"{name} {sign} {written(first)}", on(lambda x: SIGNS[sign](x, first))),
-        (f"{written(first)} {sign} {name}", on(lambda x: SIGNS[sign](first, x))),
+        (f"{name} {sign} {first!r}", on(lambda x: compares(name, sign, x, first))),
+        (f"{first!r} {sign} {name}", on(lambda x: compares(name, MIRRORED[sign], x, first))),
         (
-            f"{written(first)} {sign} {name} {other} {written(second)}",
-            on(lambda x: SIGNS[sign](first, x) and SIGNS[other](x, second)),
+            f"{first!r} {sign} {name} {other} {second!r}",
+            on(lambda x: compares(name, MIRRORED[sign], x, first) and compares(name, other, x, second)),
         ),
         (f"{name} is None", lambda row: row[name] is None),
         (f"{name} is not None", lambda row: row[name] is not None),
-        (f"{name} in {told}", on(lambda x: x in many)),
-        (f"{name} not in [{listed}]", on(lambda x: x not in many)),
+        (f"{name} in {told}", on(lambda x: any(same(name, x, each) for each in many))),
+        (f"{name} not in [{listed}]", on(lambda x: not any(same(name, x, each) for each in many))),
         ("b", lambda row: bool(row["b"])),
     ]
     return draw(st.sampled_from(shapes))
@@ -137,7 +155,7 @@ def tables() -> tuple[Changing, Changing]:
 def fits(where: str) -> bool:
     """Whether a plan could hold it, for which there is no engine yet."""
     try:
-        check_condition(where, {name: domain.holds for name, domain in COLUMNS.items()})
+        check_condition(where, COLUMNS)
     except InvalidInput:
         return False
     return True
@@ -173,6 +191,24 @@ def test_missing_values_satisfy_no_comparison_but_can_be_asked_for() -> None:
         assert Count(where=text).measure(table) == ((count,),), text
 
 
+@pytest.mark.parametrize("step", ["1/10", "1/3", "7"])
+def test_constants_are_compared_exactly_with_what_cells_stand_for(step: str) -> None:
+    """0.1 is a little more than a tenth: no cell of tenths equals it exactly, but `==` rounds it to the grid."""
+    unit = Fraction(step)
+    domain, values = Reals(-3 * unit, 30 * unit, unit=unit), [i * unit for i in range(-3, 31)]
+    changing = Changing({"x": "DOUBLE"}, {"x": domain})
+    changing.fill([(float(value),) for value in values])
+    near = [value + unit * Fraction(k, 8) for value in values[::5] for k in (-3, -1, 0, 1, 3)]
+    for constant in [*map(float, near), 0.1, 0.3, 1e300, -1e300, 5e-324, 0]:
+        for sign in ("<", "<=", ">", ">="):
+            expected = sum(SIGNS[sign](value, Fraction(constant)) for value in values)
+            assert Count(where=f"x {sign} {constant!r}").measure(changing.table) == ((expected,),), (sign, constant)
+        equal = sum(value == on_grid(domain, Fraction(constant)) for value in values)
+        assert Count(where=f"x == {constant!r}").measure(changing.table) == ((equal,),), constant
+        assert Count(where=f"x != {constant!r}").measure(changing.table) == ((len(values) - equal,),), constant
+        assert Count(where=f"x in ({constant!r}, 1e9)").measure(changing.table) == ((equal,),), constant
+
+
 HOSTILE = [
     "open('{path}', 'w')",
     "__import__('os').system('touch {path}')",
@@ -203,6 +239,8 @@ HOSTILE = [
     "c == -'x'",
     "b == -True",
     "a == 9223372036854775808",
+    "r < 1e999",
+    "r == -1e999",
     "a in 5",
     "a in (b,)",
     "5 in (a,)",

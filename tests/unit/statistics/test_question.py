@@ -171,7 +171,7 @@ def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for() -> None:
             Question(Sum("x"), **budget).scales(wide)
         assert caught.value.argument == "epsilon"
     with pytest.raises(InvalidInput) as caught:
-        Question(Variance("x"), rho=1e-12).scales(wide)
+        Question(Variance("x"), rho=1e-17).scales(wide)
     assert caught.value.argument == "rho"
     assert Question(Count(), epsilon=1e6).scales(TABLES[0]) == (LEAST_SCALE,)
     assert Question(Sum("x"), epsilon=1e-4).scales(wide)[0] < MOST_SCALE

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from optcomp.statistics import Declared, Integers, Mean, Reals
+from optcomp.statistics.domains import MOST_UNITS
 from optcomp.statistics.joint_noise import Noises, together
 from optcomp.statistics.noise import GAUSSIAN, LAPLACE, AddedNoise
 from tests.oracles.released import Law
@@ -48,8 +49,8 @@ SHAPES = [("digit", 4, 18), ("digit", 12, -54), ("odd", 7, 0), ("odd", 9, -190),
 @pytest.mark.parametrize("kind", [LAPLACE, GAUSSIAN])
 @pytest.mark.parametrize(("column", "count", "total"), SHAPES)
 def test_the_mean_lies_inside_as_often_as_told(column: str, count: int, total: int, kind: AddedNoise) -> None:
-    low, high = COLUMNS[column].reach(COLUMNS[column].middle, COLUMNS[column].unit)
-    total = max(min(total, high * count), low * count)
+    coarse = COLUMNS[column].around_middle(MOST_UNITS)
+    total = max(min(total, coarse.high * count), coarse.low * count)
     for scales, confidence in product([(0.7, 1.5), (2.0, 3.0)], CONFIDENCES):
         assert missed(column, count, total, kind, scales, confidence) <= 1 - confidence + 1e-6
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,8 @@ def show_audits(audits: Sequence[Audit], confidence: str) -> None:
         table.add_column(writable(heading), justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for found in audits:
-        lower = shown_down(found.lower, _DIGITS)
-        verdict = f"VIOLATED: ε ≥ {lower}" if found.violated else "no violation seen"
+        lower = writable(shown_down(found.lower, _DIGITS))
+        verdict = _verdict(found, lower)
         claim = shown_up(float(found.claimed_epsilon), _DIGITS), shown_near(float(found.delta))
         table.add_row(found.mechanism, *claim, lower, writable(verdict))
     print_table(table)
@@ -63,3 +64,11 @@ def show_audits(audits: Sequence[Audit], confidence: str) -> None:
         say(f"{found.mechanism}: {found.event}: {seen}")
     together = "all these lower bounds hold" if len(audits) > 1 else "the lower bound holds"
     say(f"With probability {confidence} {together}. A bound below the claim does not prove the claim.")
+    if any(math.isinf(found.lower) for found in audits):
+        say("ε = ∞ is not an estimate: there is an error on one input, every time, and never on the other.")
+
+
+def _verdict(found: Audit, lower: str) -> str:
+    if not found.violated:
+        return "no violation seen"
+    return "VIOLATED: ε = ∞" if math.isinf(found.lower) else f"VIOLATED: ε ≥ {lower}"

@@ -1,17 +1,15 @@
-"""The commands `plan FILE`, `plan check`, `plan release`, `plan schema`: accuracy and a look, then one release."""
+"""The commands `plan FILE`, `plan release`, `plan schema`: accuracy first, then one release."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-import optcomp as oc
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
@@ -26,19 +24,14 @@ from optcomp.cli.plan.outputs import (
     write_reports,
 )
 from optcomp.cli.progress import working
-from optcomp.cli.reading.file_text import text_of
+from optcomp.cli.reading.plan_file import about, options_named, plan_in, plan_of, plan_text
 from optcomp.cli.writing.printing import print_json, say
-
-if TYPE_CHECKING:
-    from optcomp.planner import Document
 
 _HELP = """Choose statistics, see how accurate they will be, split a privacy budget optimally, and release.
 
 `optcomp plan FILE` is short for `optcomp plan show FILE`.
 
 optcomp plan plan.yaml
-
-optcomp plan check plan.yaml --data table.parquet
 
 optcomp plan release plan.yaml --data table.parquet
 """
@@ -58,9 +51,6 @@ class PlanGroup(OneLineGroup):
 _PLANS = (".yaml", ".yml", ".json")
 """How the name of a plan ends, which therefore is no name of a report."""
 
-ADVICE = 1
-"""The exit code of `plan check` if something may be wrong."""
-
 
 def _with_files(args: list[str]) -> list[str]:
     """An option for a report without a file of its own, put beside the plan."""
@@ -73,7 +63,9 @@ def _with_files(args: list[str]) -> list[str]:
 
 
 def _check_word(word: str, commands: list[str]) -> None:
-    """A misspelled command is not a file."""
+    """A misspelled command is not a file, and neither is one that has another name."""
+    if word == "check" and not Path(word).exists():
+        raise Complaint("`optcomp plan check` is `optcomp data check` now, with the same arguments")
     close = difflib.get_close_matches(word, commands)
     if close and not Path(word).exists():
         raise Complaint(f"No such command or file {word!r}. Did you mean {close[0]!r}?")
@@ -157,7 +149,14 @@ _Paper = Annotated[
         show_default=False,
     ),
 ]
-_Data = Annotated[Path, typer.Option(metavar="FILE", help="The table: CSV, TSV or Parquet.", show_default=False)]
+_Data = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="The table: CSV, TSV or Parquet, or a snapshot that `optcomp data prepare` wrote.",
+        show_default=False,
+    ),
+]
 _Out = Annotated[
     Path | None,
     typer.Option(
@@ -200,10 +199,10 @@ def show(
     check_outputs(given)
     check_apart({"FILE": None if file == "-" or save == beside else beside, **given})
     with about(name):
-        source = _source(file, name)
+        source = plan_text(file, name)
         if save is not None or any((sets, holds, frees, drops, adds)):
             source = _edited(source, (sets, holds, frees, drops, adds))
-        document = _read(source)
+        document = plan_of(source)
     from optcomp.planner import make_plan  # what follows takes longer to import than a mistake takes to be found
     from optcomp.release import facts, growth
 
@@ -228,33 +227,6 @@ def show(
 
 
 @plan_app.command(cls=PlainCommand)
-def check(file: _Committed, data: _Data, as_json: options.PlainJson = False) -> None:
-    """Count what a release would find in the data, before anything is spent: for whoever holds the data.
-
-    The numbers are exact and not private: do not publish them. Nothing is written, and no budget is spent.
-
-    Exit code 0 if nothing looks wrong, 1 if there is advice.
-
-    optcomp plan check plan.yaml --data table.csv
-
-    optcomp plan check plan.yaml --data table.parquet --json
-    """
-    with about(str(file)):
-        document = _read(_source(str(file), str(file)))
-    from optcomp.cli.plan.check import show_check
-    from optcomp.release import preflight
-
-    with about(str(file)), options_named({"source": "data"}), working("counting"):
-        found = preflight(document, data)
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        show_check(found)
-    if found.advice:
-        raise typer.Exit(ADVICE)
-
-
-@plan_app.command(cls=PlainCommand)
 def release(
     file: _Committed,
     data: _Data,
@@ -267,11 +239,15 @@ def release(
 
     The same plan and data again give the stored release, and spend nothing.
 
+    A table is prepared first; if something in it cannot be read, nothing is spent or written, and the exit code is 2.
+
     The release may be published. Keep FILE.release.private.json, next to it, private with the data.
 
     optcomp plan release plan.yaml --data table.parquet
 
     optcomp plan release plan.yaml --data table.csv --out published.json --html report.html
+
+    optcomp plan release plan.yaml --data table.snapshot
 
     optcomp verify plan.release.json
     """
@@ -279,8 +255,7 @@ def release(
     html, paper = placed(html, target, "--html"), placed(paper, target, "--pdf-ready")
     given = {"--out": target, "--html": html, "--pdf-ready": paper}
     check_outputs(given)
-    with about(str(file)):
-        document = _read(_source(str(file), str(file)))
+    document = plan_in(file)
     from optcomp.cli.plan.tables import show_release
     from optcomp.release import NotReleased, Store, release_plan
 
@@ -319,48 +294,3 @@ def _edited(source: Any, given: Sequence[list[str] | None]) -> Any:
 
     with options_named(_EDITS), working("planning"):
         return edited(source, Edits(*(tuple(each or ()) for each in given)))
-
-
-def _read(source: Any) -> Document:
-    from optcomp.planner import read
-
-    return read(source)
-
-
-@contextmanager
-def options_named(names: Mapping[str, str]) -> Iterator[None]:
-    """Errors about these arguments are about options of these names."""
-    try:
-        yield
-    except oc.InvalidInput as error:
-        if error.argument in names:
-            raise Complaint(str(error).replace(error.argument, f"--{names[error.argument]}", 1)) from None
-        raise
-
-
-@contextmanager
-def about(name: str, *others: type[oc.OptcompError]) -> Iterator[None]:
-    """Errors about a plan name its file, and its entries are not taken for options.
-
-    Those that are not about the plan, `others` among them, speak for themselves.
-    """
-    apart: tuple[type[oc.OptcompError], ...] = (oc.MechanismFailed, oc.MissingExtra, *others)
-    try:
-        yield
-    except apart:
-        raise
-    except oc.InvalidInput as error:
-        own = error.argument == name or error.argument.startswith(f"{name}, line ")
-        raise Complaint(str(error) if own else f"{name}: {error}") from None
-    except oc.OptcompError as error:
-        raise Complaint(f"{name}: {error}") from None
-
-
-def _source(file: str, name: str) -> Any:
-    from optcomp.planner import MOST_BYTES, is_data, parsed
-
-    if is_data(file):
-        raise Complaint(f"{name}: must be a plan in YAML or JSON, and is named like a file of data; data go to --data")
-    if file != "-" and Path(file).is_file() and Path(file).stat().st_size > MOST_BYTES:
-        raise Complaint(f"{name}: must have at most {MOST_BYTES} bytes")
-    return parsed(text_of(file, name), name, as_json=file.lower().endswith(".json"))

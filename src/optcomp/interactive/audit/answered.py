@@ -1,7 +1,7 @@
 r"""Every statistic, answered with noise as a session answers it, on two neighbouring tables; nothing is simulated.
 
-The engine is asked once for each table, `noised` once for each run.  The feature is what of an answer tells the tables
-apart, for an attacker who knows both exact results x and x':
+The engine is asked once for each table, `noised` once for each run; hostile tables are asked whether they fail.  The
+feature is what of an answer tells the tables apart, for an attacker who knows both exact results x and x':
 
     Laplace        for each number, whether it is at most min(x, x'), between, or at least max(x, x'): all that the loss
                    depends on, but for what is between
@@ -18,8 +18,9 @@ from functools import cache, partial
 
 from optcomp.composition import compose
 from optcomp.errors import Written
-from optcomp.interactive.answers import Answer, measured, noised
+from optcomp.interactive.answers import Answer, answer, measured, noised
 from optcomp.interactive.audit.auditable import Auditable, Side
+from optcomp.interactive.audit.hostile import probes
 from optcomp.interactive.audit.tables import Tables, neighbouring
 from optcomp.statistics import AuditCase, Neighbourhood, Question, audit_cases
 from optcomp.statistics.noise import Results
@@ -56,6 +57,7 @@ def answered(name: str, case: AuditCase) -> Auditable:
         private=True,
         run=run,
         trials=case.trials,
+        probes=lambda: probes(case.how, lambda table: answer(question, table)),
     )
 
 

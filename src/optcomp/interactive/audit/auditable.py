@@ -3,6 +3,9 @@
 `run(side, trials)` gives one feature for each of `trials` runs that are independent of each other and of every other
 call.  A feature is what an attacker keeps of an output: anything hashable, computed from the output alone.  Features
 that are numbers are compared by size as well.
+
+A run may also fail, and that is an output like any other.  `probes` are further pairs of inputs, made to make it fail:
+of these only whether they fail is looked at.
 """
 
 from __future__ import annotations
@@ -21,6 +24,14 @@ TRIALS = 100_000
 """Runs on each input unless told otherwise."""
 
 
+@dataclass(frozen=True)
+class Probe:
+    """Two more neighbouring inputs; whether a run on them fails must not differ."""
+
+    name: str
+    run: Callable[[Side], object]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Auditable(Written):
     """A mechanism on two neighbouring inputs, and the (ε, δ) it claims for them."""
@@ -36,6 +47,8 @@ class Auditable(Written):
     run: Callable[[Side, int], Iterable[Hashable]]
     trials: int = TRIALS
     """Runs on each input unless told otherwise; fewer where a run is slow."""
+    probes: Callable[[], Iterable[Probe]] = tuple
+    """Looked at before anything is counted."""
 
     def __post_init__(self) -> None:
         if not exact(self.epsilon, "epsilon", InvalidGuarantee) >= 0:

@@ -1,7 +1,8 @@
-r"""Five mechanisms that are not as private as they were said to be, and that an audit must catch.  Never use them.
+r"""Six mechanisms that are not as private as they were said to be, and that an audit must catch.  Never use them.
 
 Four are sparse vector techniques (SVT) that Lyu, Su and Li took apart; on each query q_i of sensitivity 1 they compare
 q_i + ν_i with a threshold T + ρ, ρ drawn once, and say ⊤ or ⊥.  The fifth is Laplace noise in floating point.
+The sixth has sound noise, on a table that reads its cells anew for every question: one cell makes the question fail.
 
 They draw from numpy's generator because nothing they release is meant to be private; no other file of this room may.
 The inputs below are neighbours (no query changes by more than 1), chosen so that the flaw shows.
@@ -9,12 +10,17 @@ The inputs below are neighbours (no query changes by more than 1), chosen so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
+from optcomp.extras import needed
+from optcomp.interactive.answers import measured
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.numerics import Floats, Ints
+from optcomp.statistics import Count, Integers, Table
 
 LYU_SU_LI = "Lyu, Su, Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017"
 """Where most of them were found to be wrong."""
@@ -131,6 +137,51 @@ def float_laplace(seed: int | None = None) -> Auditable:
     )
 
 
+class Casting(Table):
+    """A table as no table may be: its cells stay text, and every query casts them."""
+
+    _raw: Any
+
+    @classmethod
+    def of(cls, ages: Sequence[str]) -> Casting:
+        """A table of one column."""
+        arrow: Any = needed("pyarrow", "data")
+        cells = arrow.table({"age": list(ages)})
+        table = cls(cells, {"age": Integers(0, 100)}, bad_cells="missing")
+        duckdb: Any = needed("duckdb", "data")
+        table._raw = duckdb.connect()
+        table._raw.register("given", cells)
+        table._raw.execute("CREATE TABLE cells AS FROM given")
+        table._raw.execute(f"CREATE VIEW {table._rows.name} AS SELECT CAST(age AS INTEGER) AS c0 FROM cells")
+        return table
+
+    def run(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a result, by an engine that sees the cells."""
+        return list(self._raw.cursor().execute(query).fetchall())
+
+
+def raw_cast(seed: int | None = None) -> Auditable:
+    r"""A count with enough noise, by a query that casts cells to numbers.
+
+    With a cell that is no number the query fails: who is told so knows that the person is there.
+    """
+    eps, grown, generator = 1.0, Count("age >= 18"), np.random.default_rng(seed)
+    tables = cache(lambda: (Casting.of(["17", "45", "70"]), Casting.of(["17", "45", "70", "unknown"])))
+
+    def run(side: Side, trials: int) -> Iterable[Hashable]:
+        ((exact,),) = measured(grown, tables()[side])
+        return np.round(exact + generator.laplace(0, 1 / eps, trials)).tolist()  # type: ignore[no-any-return]
+
+    return Auditable(
+        name="broken-raw-cast",
+        epsilon=eps,
+        description="a count whose query casts text to numbers: a person is added whose age is no number",
+        source="every query over raw cells that can fail on one of them",
+        private=False,
+        run=run,
+    )
+
+
 def last_bits(values: Floats) -> Ints:
     """The exponents of the last bits that are set: 1.5 has its last bit at 2^-1; 0 counts as 2^0."""
     mantissas, exponents = np.frexp(values)
@@ -176,5 +227,6 @@ BROKEN: dict[str, Callable[..., Auditable]] = {
     "broken-stoddard14": stoddard14,
     "broken-chen15": chen15,
     "broken-float-laplace": float_laplace,
+    "broken-raw-cast": raw_cast,
 }
 """By name; a seed makes the noise the same every time, for tests."""

@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from optcomp.composition import compose
 from optcomp.interactive.audit.auditable import Auditable, Side
-from optcomp.interactive.audit.tables import Tables, neighbouring
+from optcomp.interactive.audit.hostile import probes
+from optcomp.interactive.audit.tables import neighbouring
 from optcomp.interactive.guess_and_check import GuessAndCheck, GuessAndCheckRun
 from optcomp.interactive.multiplicative_weights import STEPS, MultiplicativeWeightsRun, PrivateMultiplicativeWeights
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector, SparseVectorRun
@@ -48,13 +49,14 @@ def conversed(
     talk: Conversation,
     claim: float,
     *,
-    tables: Tables,
+    how: Neighbourhood,
     description: str,
     source: str,
     trials: int,
     delta: float = 0.0,
 ) -> Auditable:
     """A mechanism that is started anew for each run."""
+    tables = neighbouring(how)
 
     def run(side: Side, trials: int) -> Iterable[Hashable]:
         return [talk(tables[side]) for _ in range(trials)]
@@ -68,6 +70,7 @@ def conversed(
         private=True,
         run=run,
         trials=trials,
+        probes=lambda: probes(how, talk),
     )
 
 
@@ -83,7 +86,7 @@ def sparse_vector(
         name,
         lambda table: answers(spec.start(table), questions),
         compose(list(spec.costs(tables[0])), delta=delta).epsilon,
-        tables=tables,
+        how=how,
         description=f"{spec}: {listed}; a person is {'added' if spec.monotone else 'exchanged'}",
         source=source,
         trials=trials,
@@ -133,7 +136,7 @@ def guess_and_check() -> Auditable:
         "guess-and-check",
         lambda table: corrections(spec.start(table), guesses),
         compose(list(spec.costs(tables[0])), delta=0).epsilon,
-        tables=tables,
+        how="added",
         description=f"{spec}, tolerance 1: {GROWS}, guesses {', '.join(map(str, guesses))}; a person is added",
         source=LYU22,
         trials=2_200,
@@ -158,7 +161,7 @@ def multiplicative_weights() -> Auditable:
         "multiplicative-weights",
         lambda table: estimates(spec.start(table), [1] * 2 + [0] * 2),
         compose(list(spec.costs(tables[0])), delta=0).epsilon,
-        tables=tables,
+        how="added",
         description=f"{spec}, tolerance 1: the south and so much of the north that the guess is too high by 1, or "
         "right; a person is added",
         source=HR10,

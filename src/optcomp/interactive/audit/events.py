@@ -78,17 +78,34 @@ class AtMost:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """There is no output: the run failed, with an error of this kind.  A feature, and the event of that feature."""
+
+    kind: str
+    where: str = ""
+    """On which inputs, if not on those of the mechanism itself."""
+
+    def __contains__(self, feature: object) -> bool:
+        return feature == self
+
+    def __str__(self) -> str:
+        at = f" at {self.where}" if self.where else ""
+        return f"no output but {self.kind}{at}"
+
+
+@dataclass(frozen=True)
 class Event:
     """A set of outputs, and the input on which it is expected more often."""
 
-    outputs: OneOf | AtLeast | AtMost
+    outputs: OneOf | AtLeast | AtMost | Raised
     likelier: Side
 
     def __contains__(self, feature: object) -> bool:
         return feature in self.outputs
 
     def __str__(self) -> str:
-        return f"{self.outputs}, likelier on the {_ORDINAL[self.likelier]} input"
+        how = "always and only" if isinstance(self.outputs, Raised) else "likelier"
+        return f"{self.outputs}, {how} on the {_ORDINAL[self.likelier]} input"
 
     def count(self, tally: Tally) -> int:
         """How often the event was seen."""

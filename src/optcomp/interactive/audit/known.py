@@ -1,4 +1,4 @@
-"""The mechanisms that can be audited by name: those optcomp ships, and five broken ones that must be caught."""
+"""The mechanisms that can be audited by name: those optcomp ships, and six broken ones that must be caught."""
 
 from __future__ import annotations
 

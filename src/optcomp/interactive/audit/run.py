@@ -8,14 +8,18 @@ them.  In the second half, of n runs on each input, E is counted; by Clopper and
 probability at most β/2, and so does q <= q_high, β = 1 - confidence.  Otherwise p <= e^{ε*} q + δ gives
 ε* >= ln((p_low - δ)/q_high).  One event in one direction is tested, so nothing else needs correction.
 
+Failures are outputs too.  One that comes with certainty on one input and never on the other is no matter of counting:
+then lower = ∞ (`failures`).  The statement above believes that what failed every time was not drawn by chance.
+
 The bound says nothing about other inputs: a claim that survives is not thereby proved.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +28,7 @@ from optcomp.errors import InvalidInput, Written
 from optcomp.interactive.audit.auditable import Auditable, Side
 from optcomp.interactive.audit.confidence import MOST_TRIALS, probability_down, probability_up
 from optcomp.interactive.audit.events import Aim, Event, Tally, choose
+from optcomp.interactive.audit.failures import AGAIN, failures, outcome
 from optcomp.interactive.audit.known import mechanism
 from optcomp.numerics import (
     SUM_BITS,
@@ -56,7 +61,10 @@ class Audit(Written):
     delta: Exact
     """The δ at which ε is bounded."""
     lower: float
-    """At most the true ε on the two inputs, with probability `confidence`; 0 when nothing was learned."""
+    """At most the true ε on the two inputs, with probability `confidence`; 0 when nothing was learned.
+
+    Infinite if the inputs are told apart by a failure that is certain.
+    """
     confidence: Exact
     event: Event
     counts: tuple[int, int]
@@ -73,12 +81,12 @@ class Audit(Written):
         return self.lower > self.claimed_epsilon
 
     def as_dict(self) -> dict[str, object]:
-        """Everything as JSON holds it."""
+        """Everything as JSON holds it; an infinite bound is None, because JSON has no infinity."""
         return {
             "mechanism": self.mechanism,
             "claimed_epsilon": float(self.claimed_epsilon),
             "delta": float(self.delta),
-            "lower": self.lower,
+            "lower": self.lower if math.isfinite(self.lower) else None,
             "confidence": float(self.confidence),
             "violated": self.violated,
             "event": str(self.event),
@@ -108,17 +116,17 @@ def audit(
     at, sure = _checked_delta(delta, known), _checked_confidence(confidence)
     error = (1 - Fraction(sure)) / 2
     with nullcontext() if progress is None else listening(progress):
-        event, counts, measured = _observed(known, runs, Aim(float(at), float(error)))
+        seen = _probed(known) or _observed(known, runs, Aim(float(at), float(error)))
     return Audit(
         mechanism=known.name,
         claimed_epsilon=known.epsilon,
         delta=at,
-        lower=epsilon_down(counts, measured, at, error),
+        lower=math.inf if seen.certain else epsilon_down(seen.counts, seen.measured, at, error),
         confidence=sure,
-        event=event,
-        counts=counts,
-        measured=measured,
-        trials=runs,
+        event=seen.event,
+        counts=seen.counts,
+        measured=seen.measured,
+        trials=AGAIN if seen.certain else runs,
         seconds=time.monotonic() - started,
     )
 
@@ -147,26 +155,77 @@ def epsilon_down(counts: tuple[int, int], trials: int, delta: Exact, error: Exac
         return max(0.0, float_down(((ball(least) - ball(delta)) / ball(most)).log()))
 
 
-def _observed(known: Auditable, trials: int, aim: Aim) -> tuple[Event, tuple[int, int], int]:
+@dataclass(frozen=True)
+class _Seen:
+    """An event, and how often each input showed it in how many runs."""
+
+    event: Event
+    counts: tuple[int, int]
+    measured: int
+    certain: bool = False
+
+
+def _certain(event: Event) -> _Seen:
+    return _Seen(event, (AGAIN, 0), AGAIN, certain=True)
+
+
+def _probed(known: Auditable) -> _Seen | None:
+    """A failure that tells the inputs of a probe apart; any other failure ends the audit."""
+    for probe in known.probes():
+        found = failures(probe.run, probe.name)
+        if found.certain is not None:
+            return _certain(found.certain)
+        if found.error is not None:
+            raise found.error
+    return None
+
+
+def _observed(known: Auditable, trials: int, aim: Aim) -> _Seen:
     """The event chosen on the first half, how often each input showed it in the second, and how long that was."""
     parts = trials // 4, trials // 2 - trials // 4, trials - trials // 2
     meter = _Meter(known.name, 2 * trials)
-    ordering, cutting = _sample(known, parts[0], meter.add), _sample(known, parts[1], meter.add)
-    event = choose(ordering, cutting, aim)
-    tallies = _sample(known, parts[2], meter.add)
-    return event, (event.count(tallies[event.likelier]), event.count(tallies[1 - event.likelier])), parts[2]
+    samples = list[tuple[Tally, Tally]]()
+    for part in parts:
+        sample = _sample(known, part, meter.add)
+        if isinstance(sample, Event):
+            return _certain(sample)
+        samples.append(sample)
+    event = choose(samples[0], samples[1], aim)
+    likely, rare = samples[2][event.likelier], samples[2][1 - event.likelier]
+    return _Seen(event, (event.count(likely), event.count(rare)), parts[2])
 
 
-def _sample(known: Auditable, trials: int, done: Callable[[int], None]) -> tuple[Tally, Tally]:
-    """How often each feature was seen in that many fresh runs on each input."""
+def _sample(known: Auditable, trials: int, done: Callable[[int], None]) -> tuple[Tally, Tally] | Event:
+    """How often each feature was seen in that many fresh runs on each input; or a failure that is certain."""
     tallies: tuple[Tally, Tally] = (Counter(), Counter())
     sides: tuple[Side, Side] = (0, 1)
     for start in range(0, trials, _AT_ONCE):
         size = min(_AT_ONCE, trials - start)
         for side in sides:
-            tallies[side].update(known.features(side, size))
+            features = _features(known, side, size)
+            if isinstance(features, Event):
+                return features
+            tallies[side].update(features)
             done(size)
     return tallies
+
+
+def _features(known: Auditable, side: Side, size: int) -> Iterable[Hashable] | Event:
+    """The features of that many runs; if one fails, of one run after another, or a failure that is certain."""
+    try:
+        return known.features(side, size)
+    except Exception as error:
+        found = failures(lambda each: known.features(each, 1))
+        if found.error is not None and found.alike:
+            raise error from None
+    return found.certain or [_feature(known, side) for _ in range(size)]
+
+
+def _feature(known: Auditable, side: Side) -> Hashable:
+    """The feature of one run, which may be that it failed."""
+    told = list[Hashable]()
+    failed, _ = outcome(lambda each: told.extend(known.features(each, 1)), side)
+    return told[0] if failed is None else failed
 
 
 class _Meter:

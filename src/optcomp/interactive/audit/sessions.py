@@ -35,7 +35,7 @@ def committed_plan() -> Auditable:
         "committed-plan",
         south,
         commit(tables[0]).bound.epsilon,
-        tables=tables,
+        how="added",
         description=f"{questions[0]} and {questions[1]}, committed together; a person is added",
         source=MV16,
         trials=3_000,
@@ -45,7 +45,7 @@ def committed_plan() -> Auditable:
 
 def session() -> Auditable:
     """Questions whose price depends on the answers, until one is refused."""
-    quota, tables = SumFilter(2), neighbouring("added")
+    quota = SumFilter(2)
 
     def ask(table: Table) -> tuple[int, ...]:
         analyst, price = Session(table, quota), Fraction(1)
@@ -62,7 +62,7 @@ def session() -> Auditable:
         "session",
         ask,
         float(quota.epsilon),
-        tables=tables,
+        how="added",
         description=f"{GROWS} at ε = 1 or 1/2, whichever the last answer suggests, until one does not fit into 2; "
         "a person is added",
         source=RRUV16,

@@ -6,6 +6,7 @@ them than allowed: nothing less would do for an attack, and clamping and boundin
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any, get_args
 
@@ -15,18 +16,18 @@ from optcomp.statistics import Categories, Integers, Neighbourhood, Reals, Table
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
 """All of them."""
 
-_Row = tuple[int, int, float | None, str, int | None]
+Row = tuple[int, int, float | None, str, int | None]
 """What is known of a person, in the order of the columns."""
-_COLUMNS = ("person", "age", "income", "region", "score")
+COLUMNS = ("person", "age", "income", "region", "score")
 """The names of the columns."""
-_DECLARED = {
+DECLARED = {
     "age": Integers(0, 10),
     "income": Reals(0, 1000),
     "region": Categories(["north", "south"]),
     "score": Integers(0, 19),
 }
 """What they may hold."""
-_PEOPLE: list[_Row] = [
+PEOPLE: list[Row] = [
     (1, 2, 100.0, "north", 4),
     (2, 5, 200.5, "north", 4),
     (3, 8, 900.25, "north", 4),
@@ -34,17 +35,47 @@ _PEOPLE: list[_Row] = [
     *((person, 6, 500.0, "north", None) for person in range(5, 22)),
 ]
 """Whom all tables share; some have cells that are missing."""
-_HIGH: _Row = (99, 999, 1e9, "south", 999)
-"""In whom they differ: values far beyond the bounds, so that clamping is attacked too."""
-_LOW: _Row = (99, -999, -1e9, "north", -999)
+DIFFERS = 99
+"""The person in whom they differ."""
+_HIGH: Row = (DIFFERS, 999, 1e9, "south", 999)
+"""Their row: values far beyond the bounds, so that clamping is attacked too."""
+_LOW: Row = (DIFFERS, -999, -1e9, "north", -999)
 """The same person at the other end."""
+
+BOUNDS: dict[Neighbourhood, dict[str, Any]] = {
+    "added": {},
+    "replaced": {"neighbours": "replace"},
+    "rows": {"person": "person", "rows_per_person": 2},
+    "groups": {"person": "person", "rows_per_person": 2, "rows_per_group": 1},
+}
+"""What is declared about one person."""
+LOT = bytes(32)
+"""A key of the lot under which the person in whom the tables differ keeps a row in each of two groups.
+
+The guarantee holds for every key; under others, that person may count for less than is declared.
+"""
+FIRST: dict[Neighbourhood, list[Row]] = {"added": [], "replaced": [_LOW], "rows": [], "groups": []}
+"""The rows of the person in whom the tables differ, in the first table."""
+_SECOND: dict[Neighbourhood, list[Row]] = {
+    "added": [_HIGH],
+    "replaced": [_HIGH],
+    "rows": [_HIGH] * 3,
+    "groups": [_HIGH, _HIGH, (DIFFERS, 999, 1e9, "north", 999)],
+}
+"""The same in the second table."""
 
 
 class Remembered(Table):
     """A table whose engine is asked each query once: from then on only the noise differs from run to run.
 
-    So does not, then, which rows of a person are kept; here those are all alike.
+    With `like` it takes the text of its queries from a table of the same declaration: building them takes longest.
     """
+
+    like: Remembered | None = None
+
+    def prepared(self, question: Hashable, build: Callable[[Table], Any]) -> str:
+        """The query for a question."""
+        return super().prepared(question, build) if self.like is None else self.like.prepared(question, build)
 
     def run(self, query: str) -> list[tuple[object, ...]]:
         """The rows of a result."""
@@ -61,18 +92,11 @@ Tables = tuple[Remembered, Remembered]
 @cache
 def neighbouring(how: Neighbourhood) -> Tables:
     """The first and the second table."""
-    if how == "added":
-        return _table([]), _table([_HIGH])
-    if how == "replaced":
-        return _table([_LOW], neighbours="replace"), _table([_HIGH], neighbours="replace")
-    if how == "rows":
-        return _table([], person="person", rows_per_person=2), _table([_HIGH] * 3, person="person", rows_per_person=2)
-    bounds = {"person": "person", "rows_per_person": 2, "rows_per_group": 1}
-    return _table([], **bounds), _table([_HIGH, _HIGH, (99, 999, 1e9, "north", 999)], **bounds)
+    return _table(how, FIRST[how]), _table(how, _SECOND[how])
 
 
-def _table(rows: list[_Row], **bounds: object) -> Remembered:
+def _table(how: Neighbourhood, rows: list[Row]) -> Remembered:
     arrow: Any = needed("pyarrow", "data")
-    columns = zip(*_PEOPLE, *rows, strict=True)
-    source = arrow.table({name: list(values) for name, values in zip(_COLUMNS, columns, strict=True)})
-    return Remembered(source, _DECLARED, name="people", **bounds)  # type: ignore[arg-type]
+    columns = zip(*PEOPLE, *rows, strict=True)
+    source = arrow.table({name: list(values) for name, values in zip(COLUMNS, columns, strict=True)})
+    return Remembered(source, DECLARED, name="people", lot_key=LOT, **BOUNDS[how])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import string
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ class ParquetFile(Source):
         self._used = list(used)
         self.kinds = {name: schema.field(name).type for name in used}
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Row group by row group."""
         import pyarrow as pa
 
@@ -68,6 +68,10 @@ class ParquetFile(Source):
                 yield batch.select(self._used)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise UnreadableData(self._path.name, f"cannot be read as Parquet ({_brief(error)})") from None
+
+    def share(self, rows: int) -> float:
+        """By the rows."""
+        return rows / max(self._file.metadata.num_rows, 1)
 
 
 def _empty_batches(rows: int) -> Iterator[Any]:
@@ -96,7 +100,7 @@ class CsvFile(Source):
         self._multiline, self._line = multiline, lines + 1
         self._records: Records | None = None
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Block by block, each parsed by itself: nothing is read ahead, and no other thread looks at the file."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
@@ -120,10 +124,22 @@ class CsvFile(Source):
                 table = arrow_csv.read_csv(pa.py_buffer(block), read, parse, convert)
                 yield from table.rename_columns(self._used or ["0"]).select(self._used or ["0"]).to_batches()
 
+    def share(self, rows: int) -> float:
+        """By the bytes that were taken from it, which may be somewhat ahead."""
+        taken = len(self._first) + (0 if self._records is None else self._records.taken)
+        return min(taken / max(self.size or 1, 1), 1.0)
+
+    def number(self, row: int) -> int:
+        """That of its line, if it is known."""
+        return self._line_of(row) or row + 1
+
     def place(self, row: int) -> str:
         """The line."""
-        assert self._records is not None
-        return f"line {self._records.line_of(row):,}"
+        line = self._line_of(row)
+        return f"record {row + 1:,}" if line is None else f"line {line:,}"
+
+    def _line_of(self, row: int) -> int | None:
+        return None if self._records is None else self._records.line_of(row)
 
 
 def _first_line(path: Path, multiline: bool) -> tuple[bytes, int]:
@@ -132,6 +148,8 @@ def _first_line(path: Path, multiline: bool) -> tuple[bytes, int]:
         start = file.readline(LONGEST)
         if start[:2] in _UTF16:
             raise InvalidInput("source", str(path), "is in UTF-16, and must be in UTF-8")
+        if len(start) >= LONGEST or b"\r" in start.rstrip(b"\r\n"):
+            raise InvalidInput("source", str(path), "must have lines that end in a line feed, with or without a return")
         while multiline and start.count(b'"') % 2:
             more = file.readline(LONGEST)
             if not more or len(start) > LONGEST:

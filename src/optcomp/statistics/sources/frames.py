@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
-from optcomp.statistics.cells import STRANGE, mark
+from optcomp.statistics.cells import LONG, STRANGE, mark
 from optcomp.statistics.sources.source import BATCH, Source, all_known
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MOST_DIGITS = 300
-"""Integers of more digits are too large for floats."""
+_MOST_DIGITS = 4096
+"""Integers of more digits are too long, as text is."""
 
 
 class Frame(Source):
@@ -31,7 +31,7 @@ class Frame(Source):
         self.columns = tuple(self._table.column_names)
         self.kinds = {field.name: field.type for field in self._table.schema}
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Slices."""
         yield from self._table.to_batches(BATCH)
 
@@ -83,9 +83,11 @@ def _text(cell: Any, number: bool, pandas: Any) -> str | None:
         if types.is_bool(cell):
             return str(int(cell)) if number else str(bool(cell)).lower()
         if types.is_integer(cell):
-            return str(int(cell)) if abs(int(cell)) <= 10**_MOST_DIGITS else "1e400"
+            return str(int(cell)) if abs(int(cell)) < 10**_MOST_DIGITS else mark(LONG)
         if types.is_float(cell) and math.isfinite(cell) and abs(cell) <= 2**53 and cell == int(cell):
             return str(int(cell))
+        if types.is_float(cell):
+            return str(float(cell))
         if types.is_number(cell) or _dated(cell):
             return str(cell)
     except Exception:  # whatever a cell does when it is looked at, it is this cell alone that cannot be read

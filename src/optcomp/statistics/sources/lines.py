@@ -26,6 +26,8 @@ LONGEST = 1 << 22
 """Bytes of a record."""
 _CHUNK = 1 << 22
 """Bytes read at a time."""
+_MOST_MOVES = 100_000
+"""Places that are remembered at which lines and records come apart: some megabytes."""
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 """As bytes."""
 Places = npt.NDArray[np.int64]
@@ -43,7 +45,7 @@ class Records:
         self._empty = b'""' + delimiter.encode() * (cells - 1) + b"\n"
         self._rest, self._ended = b"", False
         self._moved: list[tuple[int, int]] = [(0, line)]
-        self.lines = Lines()
+        self.lines, self.taken = Lines(), 0
 
     def blocks(self) -> Iterator[bytes]:
         """Good records, some megabytes at a time."""
@@ -51,15 +53,20 @@ class Records:
             if block := self._next():
                 yield block
 
-    def line_of(self, record: int) -> int:
-        """In which line a record begins, counted from 1; records are counted from 0."""
+    def line_of(self, record: int) -> int | None:
+        """In which line a record begins, counted from 1; records are counted from 0.
+
+        None in files with so many empty lines and line breaks in cells that they are not remembered.
+        """
+        if len(self._moved) >= _MOST_MOVES:
+            return None
         place = bisect_right(self._moved, (record, 1 << 62)) - 1
         first, line = self._moved[place]
         return line + record - first
 
     def _next(self) -> bytes:
         """Whole records; what is left over begins the next ones."""
-        chunk = self._file.read(_CHUNK)
+        chunk = self._taken()
         whole = self._rest + chunk
         if not chunk:
             self._ended, self._rest = True, b""
@@ -71,6 +78,11 @@ class Records:
             self._rest = whole[end:]
             return self._checked(whole[:end]) if end else b""
         return self._skipped(whole)
+
+    def _taken(self) -> bytes:
+        chunk = self._file.read(_CHUNK)
+        self.taken += len(chunk)
+        return chunk
 
     def _last_end(self, whole: bytes) -> int:
         """After the last line break that ends a record."""
@@ -85,10 +97,8 @@ class Records:
         """A record that is too long: up to its end nothing is kept but whether a quotation mark is open."""
         begun, quotes = self._line, whole.count(b'"')
         self._line += whole.count(b"\n")
-        while chunk := self._file.read(_CHUNK):
-            end = chunk.find(b"\n")
-            while self._multiline and end >= 0 and (quotes + chunk.count(b'"', 0, end)) % 2:
-                end = chunk.find(b"\n", end + 1)
+        while chunk := self._taken():
+            end = _first_end(chunk, open_before=self._multiline and bool(quotes % 2), multiline=self._multiline)
             quotes += chunk.count(b'"') if end < 0 else 0
             self._line += chunk.count(b"\n", 0, end + 1 if end >= 0 else len(chunk))
             if end >= 0:
@@ -115,6 +125,10 @@ class Records:
         pieces, done = list[bytes](), 0
         lines = self._line + found.lines_before
         notable = np.flatnonzero(found.empty | found.bad)
+        if found.breaks is not None:
+            self.lines.longest = max(
+                self.lines.longest, int(np.diff(lines, append=self._line + block.count(b"\n")).max())
+            )
         record = self._record
         kept = record + np.arange(len(found.ends)) - np.concatenate([[0], np.cumsum(found.empty)[:-1]])
         for place in notable:
@@ -128,7 +142,8 @@ class Records:
         self._remember(kept[~found.empty], lines[~found.empty])
         self._record = record + int(len(found.ends) - found.empty.sum())
         self._line += block.count(b"\n")
-        self._moved.append((self._record, self._line))
+        if len(self._moved) < _MOST_MOVES:
+            self._moved.append((self._record, self._line))
         return b"".join(pieces)
 
     def _remember(self, records: Places, lines: Places) -> None:
@@ -138,7 +153,8 @@ class Records:
         first, line = self._moved[-1]
         away = lines - records
         before = np.concatenate([[line - first], away[:-1]])
-        for place in np.flatnonzero(away != before):
+        room = max(_MOST_MOVES - len(self._moved), 0)
+        for place in np.flatnonzero(away != before)[:room]:
             self._moved.append((int(records[place]), int(lines[place])))
 
 
@@ -214,6 +230,15 @@ def _inside(data: npt.NDArray[np.uint8]) -> Marks:
     """Whether a quotation mark is open after each byte."""
     found: Marks = np.bitwise_xor.accumulate((data == _QUOTE).view(np.uint8)).view(np.bool_)
     return found
+
+
+def _first_end(chunk: bytes, *, open_before: bool, multiline: bool) -> int:
+    """The first line break that ends a record; -1 if there is none."""
+    if not multiline:
+        return chunk.find(b"\n")
+    data = np.frombuffer(chunk, np.uint8)
+    found = np.flatnonzero((data == _NEWLINE) & (_inside(data) == open_before))
+    return int(found[0]) if len(found) else -1
 
 
 def _inside_lines(data: npt.NDArray[np.uint8], ends: Places) -> Marks:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from optcomp.errors import UnreadableData
 from optcomp.extras import needed
 from optcomp.statistics.cells import MOST_LETTERS
+from optcomp.statistics.engines import connection_lock
 from optcomp.statistics.sources.source import BATCH, Source, all_known
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 23
 """Bytes that a reader of a stream looks at; a row of cells that are cut is shorter."""
+
+_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "BIT")
+"""Types of DuckDB that hold more than any type of Arrow."""
 
 
 def is_relation(source: object) -> TypeGuard[ir.Table]:
@@ -35,25 +39,41 @@ class Relation(Source):
         self.columns = tuple(relation.columns)
         all_known(used, self.columns)
         self.name, self._used = str(getattr(relation.op(), "name", "table")), list(used)
-        self.backend = relation.get_backend()
+        self.where, self.backend = self.name, relation.get_backend()
         self.relation = relation.select(self._used) if self._used else relation
         kinds = self.relation.schema()
+        if self.backend.name == "sqlite":  # which answers to this thread only, and whose columns hold cells of any type
+            self._held = list(_from_sqlite(self.backend, self.relation, self._used))
+            self.kinds = dict.fromkeys(self._used, pa.large_binary())
+            return
         self.kinds = {
             name: pa.large_string() if kinds[name].is_unknown() or kinds[name].is_uuid() else kinds[name].to_pyarrow()
             for name in self._used
         }
 
-    def batches(self) -> Iterator[Any]:
-        """As text from PostgreSQL, whose types hold more than others; as they are from other engines."""
+    def batches(self) -> Generator[Any]:
+        """As text from PostgreSQL, whose types hold more than others; as they are from other engines.
+
+        Not by Ibis from DuckDB: it asks for a reader that DuckDB 2 has under another name.
+        """
         try:
-            if self.backend.name == "postgres":
-                yield from self._copied()
-            else:
-                yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
+            with connection_lock(self.backend):  # what is asked meanwhile on this connection waits
+                yield from self._read()
         except UnreadableData:
             raise
         except Exception as error:
             raise UnreadableData(self.name, f"the engine cannot read it ({type(error).__name__})") from None
+
+    def _read(self) -> Iterator[Any]:
+        if self.backend.name == "sqlite":
+            yield from self._held
+        elif self.backend.name == "postgres":
+            yield from self._copied()
+        elif self.backend.name == "duckdb":
+            self.backend._run_pre_execute_hooks(self.relation)
+            yield from self.backend.con.sql(_duckdb_query(self.backend, self.relation)).to_arrow_reader(BATCH)
+        else:
+            yield from self.relation.to_pyarrow_batches(chunk_size=BATCH)
 
     def _copied(self) -> Iterator[Any]:
         """COPY of every cell as text, cut where it is longer than any cell may be."""
@@ -91,6 +111,31 @@ class Relation(Source):
                 )
 
 
+def _from_sqlite(backend: Any, relation: ir.Table, used: list[str]) -> Iterator[Any]:
+    """Every cell as text by itself: one that is missing does not make floats of the integers beside it."""
+    import pyarrow as pa
+
+    inner = str(backend.compile(relation))
+    names = [_quoted(name) for name in used]
+    cells = [f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END" for name in names]
+    try:
+        found = backend.con.execute(f"SELECT {', '.join(cells) or '1'} FROM ({inner})")
+        while rows := found.fetchmany(BATCH):
+            columns = [pa.array([_bytes(cell) for cell in each], pa.large_binary()) for each in zip(*rows, strict=True)]
+            yield pa.record_batch(columns, used or ["0"])
+    except Exception as error:
+        name = str(getattr(relation.op(), "name", "table"))
+        raise UnreadableData(name, f"the engine cannot read it ({type(error).__name__})") from None
+
+
+def _bytes(cell: Any) -> bytes | None:
+    """What a cell of SQLite says; whole floats as integers."""
+    if cell is None or isinstance(cell, bytes):
+        return cell
+    whole = isinstance(cell, float) and abs(cell) <= 2**53 and cell == int(cell)
+    return str(int(cell) if whole else cell).encode()
+
+
 def _postgres_text(backend: Any, relation: ir.Table, used: list[str]) -> str:
     """Every column as text, no longer than just too long."""
     inner = str(backend.compile(relation))
@@ -98,17 +143,30 @@ def _postgres_text(backend: Any, relation: ir.Table, used: list[str]) -> str:
     return f"SELECT {', '.join(cells)} FROM ({inner}) AS optcomp_source"
 
 
+def _duckdb_query(backend: Any, relation: ir.Table) -> str:
+    """Types that Arrow does not have as text: for the largest integer of 128 bits DuckDB would give -1."""
+    inner = str(backend.compile(relation))
+    described = backend.con.execute(f"DESCRIBE {inner}").fetchall()
+    wide = [_quoted(name) for name, kind, *_ in described if kind in _AS_TEXT]
+    if not wide:
+        return inner
+    cells = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in wide)
+    return f"SELECT * REPLACE ({cells}) FROM ({inner}) AS optcomp_source"
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 def _typed(cells: Any, kind: Any) -> Any:
-    """Text of truth values and integers as what it was; everything else stays text."""
+    """Text of truth values, integers and floats as what it was; everything else stays text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_boolean(kind):
         return pc.equal(cells, b"true")
+    if pa.types.is_floating(kind):
+        return cells.cast(pa.large_string()).cast(kind)
     return cells.cast(pa.large_string()).cast(pa.int64()) if pa.types.is_integer(kind) else cells
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ class Lines:
 
     bad: dict[str, int] = field(default_factory=dict)
     first: tuple[int, str] | None = None
+    longest: int = 1
+    """Lines of the one record that has most."""
 
     def note(self, why: str, line: int, count: int = 1) -> None:
         """One more."""
@@ -48,12 +50,20 @@ class Source(ABC):
         self.lines = Lines()
 
     @abstractmethod
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """Record batches of Arrow, with the columns that are asked for; once."""
 
+    def share(self, rows: int) -> float:
+        """How much of it has been read after so many rows, between 0 and 1; 0 where nobody can tell."""
+        return 0.0
+
+    def number(self, row: int) -> int:
+        """The number of a row, or of its line, counted from 1; rows are counted from 0."""
+        return row + 1
+
     def place(self, row: int) -> str:
-        """Where a row is, counted from 0: for whoever holds the data."""
-        return f"row {row + 1:,}"
+        """Where a row is, for whoever holds the data."""
+        return f"row {self.number(row):,}"
 
 
 def all_known(used: Collection[str], known: Collection[Any]) -> None:

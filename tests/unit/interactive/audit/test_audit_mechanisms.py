@@ -1,15 +1,19 @@
-"""The five broken mechanisms are caught, and what they are made of does what it says."""
+"""The six broken mechanisms are caught, and what they are made of does what it says."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from optcomp.interactive.audit import AtMost, Side, audit, known_mechanisms
-from optcomp.interactive.audit.broken import BROKEN, alternating, last_bits
+from optcomp.interactive.audit.broken import BROKEN, Casting, alternating, last_bits
+from optcomp.statistics import Count, Integers, Table
 
 SURE = 1 - Fraction(1, 10**9)
 """Confidence with which no true claim is called false in the lifetime of this test."""
@@ -21,6 +25,27 @@ def test_broken_mechanisms_are_caught(name: str) -> None:
     assert audit(subject).lower > subject.epsilon + 1
     assert audit(subject, confidence=SURE).violated
     assert audit(subject, 40_000).violated
+
+
+def test_a_query_that_casts_cells_tells_who_is_there_for_certain() -> None:
+    found = audit("broken-raw-cast", delta=0.9)
+    assert math.isinf(found.lower)
+    assert found.violated
+    assert str(found.event) == (
+        "no output but MechanismFailed because of a ConversionException, always and only on the second input"
+    )
+    assert (found.counts, found.measured, found.trials) == ((20, 0), 20, 20)
+    assert found.as_dict()["lower"] is None
+
+
+def test_a_snapshot_of_the_same_cells_does_not_fail() -> None:
+    """The flaw is the cast in the query: read once, the same cells answer, and the cell counts as missing."""
+    cells = pa.table({"age": ["17", "45", "70", "unknown"]})
+    table = Table(cells, {"age": Integers(0, 100)}, bad_cells="missing")
+    assert Count("age >= 18").measure(table) == ((2,),)
+    with pytest.raises(duckdb.ConversionException):
+        Count("age >= 18").measure(Casting.of(["17", "45", "70", "unknown"]))
+    assert Count("age >= 18").measure(Casting.of(["17", "45", "70"])) == ((2,),)
 
 
 def test_the_inputs_do_not_break_what_is_sound() -> None:

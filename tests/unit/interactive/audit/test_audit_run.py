@@ -210,7 +210,7 @@ def test_unknown_names() -> None:
 def test_known_names() -> None:
     private, broken = known_mechanisms(private=True), known_mechanisms(private=False)
     assert known_mechanisms() == private + broken
-    assert len(broken) == 5
+    assert len(broken) == 6
     for name in known_mechanisms():
         subject = front.mechanism(name)
         assert subject.name == name

@@ -1,4 +1,4 @@
-"""`optcomp plan check`: what it prints, its exit codes, and that it writes and spends nothing."""
+"""`optcomp data check`: what it prints, its exit codes, and that it writes and spends nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = {"age": [i % 100 for i in range(1000)], "region": ["north", "south"] * 50
 
 
 def run(arguments: str) -> Result:
-    return CliRunner().invoke(app, ["plan", "check", *shlex.split(arguments)])
+    return CliRunner().invoke(app, ["data", "check", *shlex.split(arguments)])
 
 
 @pytest.fixture(autouse=True)
@@ -60,17 +60,58 @@ def test_advice_is_one_line_each_and_the_exit_code_1() -> None:
 
 
 def test_json_says_the_same() -> None:
-    Path("latin.csv").write_text("age,region\n1,nörth\n2,north\nx,south\n", encoding="latin1")
+    Path("latin.csv").write_text("age,region\n1,nörth\n2,north\nx,south\n3\n", encoding="latin1")
     result = run("plan.yaml --data latin.csv --json")
     view = json.loads(result.stdout)
     assert (result.exit_code, result.stderr) == (1, "")
     assert next(iter(view)) == "notice"
     assert f"{view['notice']}." == NOTICE
-    assert (view["file"]["rows"], view["file"]["unread"], view["file"]["not_utf8"]) == (2, {"not UTF-8": 1}, 2)
-    assert [(entry["name"], entry["unreadable"]) for entry in view["columns"]] == [("age", 1), ("region", 0)]
+    assert (view["file"]["rows"], view["file"]["unread"]) == (4, {"too few cells": 1})
+    assert view["file"]["first_unread"] == "latin.csv, line 5"
+    assert [(entry["name"], entry["reasons"], entry["first_unread"]) for entry in view["columns"]] == [
+        ("age", {"not a number": 1}, "latin.csv, line 4"),
+        ("region", {"text that is not UTF-8": 1}, "latin.csv, line 2"),
+    ]
     assert any("iconv -f latin1 -t utf8" in line for line in view["advice"])
     shown = run("plan.yaml --data latin.csv").stdout.splitlines()
     assert [line.removeprefix("! ") for line in shown if line.startswith("!")] == view["advice"]
+
+
+def test_what_cannot_be_read_is_refused_or_missing_as_the_plan_says() -> None:
+    Path("bad.csv").write_text("age,region\n1,north\nx,south\n", encoding="utf8")
+    refusing = run("plan.yaml --data bad.csv")
+    assert refusing.exit_code == 1
+    assert (
+        "! age: 1 cell cannot be read, first bad.csv, line 3 (not a number: 1; such as 'x'); "
+        "preparation will refuse, unless bad_cells: missing\n" in refusing.stdout
+    )
+    Path("lenient.yaml").write_text(dumped(small(data={"rows": 2, "bad_cells": "missing"})), encoding="utf8")
+    assert "; such as 'x'); they will count as missing\n" in run("lenient.yaml --data bad.csv").stdout
+
+
+def test_what_the_lot_does() -> None:
+    """Ten people have a row each and one has ten that are alike, so that every lot is the same."""
+    rows = "".join(f"{i},20,north\n" for i in range(10)) + "x,80,south\n" * 10 + ",20,north\n"
+    Path("many.csv").write_text("id,age,region\n" + rows, encoding="utf8")
+    statistics = {"old": {"count": "rows", "where": "age >= 65"}}
+    data = {"person": "id", "rows_per_person": 2}
+    Path("people.yaml").write_text(dumped(small(data=data, statistics=statistics)), encoding="utf8")
+    result = run("people.yaml --data many.csv")
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in result.stdout.splitlines()]
+    assert result.exit_code == 1
+    assert ["people", "11, with up to 10 rows; with more than 2: 1"] in cells
+    assert ["rows of nobody", "1, left out"] in cells
+    assert ["rows too many", "8 of 20, left out by lot"] in cells
+    assert ["old", "age >= 65", "2", "10", "8", "1", "1", "0"] in cells
+    assert ["age", "mean", "50", "30"] in cells
+    assert ["region", "share of north, which moves most", "50 %", "83.33 %"] in cells
+    assert "was drawn for this look" in result.stdout
+
+
+def test_it_had_another_name() -> None:
+    result = CliRunner().invoke(app, ["plan", "check", "plan.yaml", "--data", "people.csv"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "optcomp: `optcomp plan check` is `optcomp data check` now, with the same arguments\n"
 
 
 def test_no_letter_of_a_cell_or_name_harms_the_terminal() -> None:

