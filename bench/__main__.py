@@ -1,18 +1,18 @@
-"""`python -m bench [--quick] [--only GROUP]`: measure, print, and write `bench/results.md`."""
+"""`python -m bench [--quick] [--only GROUP]`: measure, print, and write `bench/results.md`.
+
+A group imports what it compares with when its turn comes: those without peers run wherever optcomp does.
+"""
 
 from __future__ import annotations
 
 import argparse
 import time
 from collections.abc import Callable
+from importlib import import_module
 
 from rich.console import Console
 
-from bench import contenders, imports, instances, report
-from bench.data import section as data
-from bench.engine.section import section as engine
-from bench.losses.section import section as losses
-from bench.planning import section as planning
+from bench import imports, instances, report
 from bench.report import RESULTS, Section
 from bench.run import measure
 
@@ -20,17 +20,23 @@ Maker = Callable[[bool, Console], Section]
 
 
 def _homogeneous(quick: bool, console: Console) -> Section:
+    from bench import contenders
+
     rows = measure(contenders.HOMOGENEOUS, instances.homogeneous(quick), _limit(quick), console)
     return report.section("Homogeneous", "k mechanisms with the same ε; the least total ε at a total δ.", rows)
 
 
 def _heterogeneous(quick: bool, console: Console) -> Section:
+    from bench import contenders
+
     rows = measure(contenders.HETEROGENEOUS, instances.heterogeneous(quick), _limit(quick), console)
     text = "Different ε_i (uniform ones from a fixed seed), where optcomp has the exact answer or nearly so."
     return report.section("Heterogeneous", text, rows)
 
 
 def _murtagh_vadhan(quick: bool, console: Console) -> Section:
+    from bench import contenders
+
     rows = measure(contenders.MURTAGH_VADHAN, instances.murtagh_vadhan(quick), _limit(quick), console)
     text = (
         "All ε_i different, δ = 1e-9. The baseline is the algorithm as published, in numpy (`bench/published.py`); "
@@ -44,14 +50,25 @@ def _imports(quick: bool, console: Console) -> Section:
         return imports.section(quick)
 
 
+def _of(module: str) -> Maker:
+    """The section that a module makes."""
+
+    def made(quick: bool, console: Console) -> Section:
+        found: Section = import_module(module).section(quick, console)
+        return found
+
+    return made
+
+
 TABLES: dict[str, Maker] = {
     "homogeneous": _homogeneous,
     "heterogeneous": _heterogeneous,
     "murtagh-vadhan": _murtagh_vadhan,
-    "engine": engine,
-    "losses": losses,
-    "data": data,
-    "planning": planning,
+    "engine": _of("bench.engine.section"),
+    "losses": _of("bench.losses.section"),
+    "data": _of("bench.data"),
+    "snapshots": _of("bench.snapshots"),
+    "planning": _of("bench.planning"),
     "import": _imports,
 }
 

@@ -23,6 +23,8 @@ PERSON = "person"
 """The column of a snapshot that tells people apart."""
 MOST_ROWS = 2**40
 """A larger table is refused: its sums might not fit 62 bits."""
+_FEW = 1 << 14
+"""Values of a column, far fewer than the rows that are written at a time."""
 
 
 def cell_name(place: int) -> str:
@@ -60,6 +62,12 @@ class Encoder:
             short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
             fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
+
+    @property
+    def columns_of_few(self) -> list[str]:
+        """Those of few values, which are best written once, in a dictionary."""
+        domains = enumerate(self._declared.columns.values())
+        return [cell_name(place) for place, domain in domains if domain.top < _FEW]
 
     def batches(self) -> Generator[Any]:
         """Integers; what is missing or cannot be read is null."""

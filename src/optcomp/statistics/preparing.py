@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from shutil import copyfile, rmtree
@@ -31,6 +31,8 @@ ROWS = "rows.parquet"
 """The file of a snapshot's rows."""
 EVERYTHING = "everything.parquet"
 """The file of all rows as they were before the lot."""
+_GROUP = 1 << 17
+"""Rows that are written at a time: about as many as engines like to read at a time."""
 KEY_BYTES = 32
 """Of a key."""
 
@@ -60,11 +62,12 @@ def prepare(
         if keep_everything:
             copyfile(folder / ROWS, folder / EVERYTHING)
     else:
-        engine = staging(memory, folder)
+        engine, staged = staging(memory, folder), folder / "staged.parquet"
         try:
+            _write_batches(encoder, staged)
             engine.execute("SET preserve_insertion_order = false")
             engine.execute("SET enable_progress_bar = false")  # which DuckDB would print where people work by hand
-            _stage(engine, encoder)
+            engine.read_parquet(str(staged)).create_view("staged")
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
                 _write(engine, Lot(declared, key, DUCKDB).everything("staged"), folder / EVERYTHING)
@@ -72,6 +75,7 @@ def prepare(
             raise UnreadableData(source.where, f"{out_of_engine(error)}; it may need more memory, or disk") from None
         finally:
             engine.close()
+        staged.unlink()
     if encoder.rows > MOST_ROWS:
         raise UnreadableData(source.name, f"has more than {MOST_ROWS:,} rows")
     return encoder
@@ -91,40 +95,28 @@ def out_of_engine(error: Exception) -> str:
 
 
 def _write_batches(encoder: Encoder, path: Path) -> None:
+    """Everything that is read, in a file: no more than some batches are in memory at a time."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    writing = pq.ParquetWriter(path, encoder.schema, compression="zstd")
+    schema, few = encoder.schema, encoder.columns_of_few
+    writing = pq.ParquetWriter(path, schema, compression="none", use_dictionary=few)
     with writing as writer, closing(encoder.batches()) as batches:
+        waiting, rows = list[Any](), 0
         for batch in batches:
-            writer.write_batch(batch)
-
-
-def _stage(engine: Any, encoder: Encoder) -> None:
-    """Everything that is read, in a table of the engine; an error of the source is raised as it was."""
-    import pyarrow as pa
-
-    failed = list[BaseException]()
-
-    def noting() -> Generator[Any]:
-        try:
-            yield from encoder.batches()
-        except BaseException as error:
-            failed.append(error)
-            raise
-
-    with closing(noting()) as batches:
-        engine.register("batches", pa.RecordBatchReader.from_batches(encoder.schema, batches))
-        try:
-            engine.execute("CREATE TABLE staged AS FROM batches")
-        except Exception:
-            if failed:
-                raise failed[0] from None
-            raise
+            waiting.append(batch)
+            rows += batch.num_rows
+            if rows >= _GROUP:
+                writer.write_table(pa.Table.from_batches(waiting, schema))
+                waiting, rows = [], 0
+        writer.write_table(pa.Table.from_batches(waiting, schema))
+    pa.default_memory_pool().release_unused()
 
 
 def _write(engine: Any, query: str, path: Path) -> None:
+    """Not compressed: the integers are packed already, and questions would unpack them every time."""
     quoted = str(path).replace("'", "''")
-    engine.execute(f"COPY ({query}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+    engine.execute(f"COPY ({query}) TO '{quoted}' (FORMAT parquet, COMPRESSION uncompressed)")
 
 
 class Dialect:

@@ -101,34 +101,28 @@ class CsvFile(Source):
         self._records: Records | None = None
 
     def batches(self) -> Generator[Any]:
-        """Block by block."""
+        """Block by block, each parsed by itself: nothing is read ahead, and no other thread looks at the file."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
+        places = {name: str(self.columns.index(name)) for name in self._used}
+        wanted = list(places.values()) or ["0"]
+        names = [str(place) for place in range(len(self.columns))]
+        parse = arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=self._multiline)
+        convert = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(wanted, pa.large_binary()),
+            include_columns=wanted,
+            strings_can_be_null=False,
+            check_utf8=False,
+        )
         with self._path.open("rb") as file:
             file.seek(len(self._first))
             records = Records(file, self._delimiter, len(self.columns), multiline=self._multiline, line=self._line)
             self._records, self.lines = records, records.lines
-            start = records.read(1)
-            if not start:
-                return
-            places = {name: str(self.columns.index(name)) for name in self._used}
-            wanted = list(places.values()) or ["0"]
-            reader = arrow_csv.open_csv(
-                pa.PythonFile(_Begun(start, records), mode="r"),
-                read_options=arrow_csv.ReadOptions(
-                    block_size=2 * LONGEST, column_names=[str(place) for place in range(len(self.columns))]
-                ),
-                parse_options=arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=self._multiline),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(wanted, pa.large_binary()),
-                    include_columns=wanted,
-                    strings_can_be_null=False,
-                    check_utf8=False,
-                ),
-            )
-            for batch in reader:
-                yield batch.rename_columns(list(places) or ["0"]).select(self._used) if self._used else batch
+            for block in records.blocks():
+                read = arrow_csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
+                table = arrow_csv.read_csv(pa.py_buffer(block), read, parse, convert)
+                yield from table.rename_columns(self._used or ["0"]).select(self._used or ["0"]).to_batches()
 
     def share(self, rows: int) -> float:
         """By the bytes that were taken from it, which may be somewhat ahead."""
@@ -146,22 +140,6 @@ class CsvFile(Source):
 
     def _line_of(self, row: int) -> int | None:
         return None if self._records is None else self._records.line_of(row)
-
-
-class _Begun(io.RawIOBase):
-    """A file of which the first byte has been read."""
-
-    def __init__(self, start: bytes, rest: Records) -> None:
-        self._start, self._rest = start, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1) -> bytes:
-        if self._start:
-            found, self._start = self._start, b""
-            return found
-        return self._rest.read(size)
 
 
 def _first_line(path: Path, multiline: bool) -> tuple[bytes, int]:

@@ -13,9 +13,9 @@ lines are no records.
 
 from __future__ import annotations
 
-import io
 from bisect import bisect_right
-from typing import Any, BinaryIO
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -36,39 +36,22 @@ Marks = npt.NDArray[np.bool_]
 """One for each byte."""
 
 
-class Records(io.RawIOBase):
-    """A file from which a reader of CSV gets good records only."""
+class Records:
+    """The good records of a file; in place of a bad one stands one whose cells are all empty."""
 
     def __init__(self, file: BinaryIO, delimiter: str, cells: int, *, multiline: bool, line: int) -> None:
         self._file, self._delimiter, self._cells = file, ord(delimiter), cells
         self._multiline, self._line, self._record = multiline, line, 0
         self._empty = b'""' + delimiter.encode() * (cells - 1) + b"\n"
-        self._rest, self._ready, self._ended = b"", memoryview(b""), False
+        self._rest, self._ended = b"", False
         self._moved: list[tuple[int, int]] = [(0, line)]
         self.lines, self.taken = Lines(), 0
 
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Good records, as many bytes as fit."""
-        while not self._ready and not self._ended:
-            self._ready = memoryview(self._next())
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
-
-    def read(self, size: int | None = -1) -> bytes:
-        """The same."""
-        if size is None or size < 0:
-            return self.readall()
-        while not self._ready and not self._ended:
-            self._ready = memoryview(self._next())
-        found = bytes(self._ready[:size])
-        self._ready = self._ready[size:]
-        return found
+    def blocks(self) -> Iterator[bytes]:
+        """Good records, some megabytes at a time."""
+        while not self._ended:
+            if block := self._next():
+                yield block
 
     def line_of(self, record: int) -> int | None:
         """In which line a record begins, counted from 1; records are counted from 0.
