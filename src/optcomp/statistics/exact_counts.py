@@ -7,7 +7,7 @@ counted too.  So no table is handed out that a session could be opened on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ class ExactCounts:
         rows = preparation.everything if before_the_lot else preparation.rows
         if rows is None:
             raise InvalidInput("before_the_lot", before_the_lot, "needs a preparation that keeps everything")
-        self._table = Table._held(preparation.declared, rows, preparation.lot_key)
+        self._table = Table._held(preparation.declared, replace(preparation.frozen, rows=rows))
 
     def rows(self, where: str | None = None, *, value_of: str | None = None, grouped: str | None = None) -> int:
         """Rows that satisfy a condition; that have a value in a column; that count in its histograms."""

@@ -15,6 +15,7 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,16 +45,19 @@ def columns_of_rows(declared: Declared) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Opened:
-    """What a snapshot holds."""
+class Frozen:
+    """Rows that are prepared."""
 
-    declared: Declared
     rows: Rows
     lot: bytes
-    digest: str
+    """The key of the lot."""
+    how: Mapping[str, Any]
+    """How the source was read: what became of bad cells, and what a record was."""
+    digest: str | None = None
+    """If it was opened."""
 
 
-def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any) -> None:
+def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
     """Write a snapshot, whole or not at all."""
     if path.exists() or path.is_symlink():
         raise InvalidInput("path", str(path), "is there already: a snapshot is never overwritten")
@@ -63,7 +67,7 @@ def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any
     made = None
     try:
         columns = columns_of_rows(declared)
-        _export(rows, draft / ROWS, list(columns))
+        _export(frozen.rows, draft / ROWS, list(columns))
         if connection is None:
             kept: Rows = ParquetRows(draft / ROWS)
         else:
@@ -71,11 +75,18 @@ def save(path: Path, declared: Declared, rows: Rows, lot: bytes, connection: Any
             made = kept = kind_of_rows(connection).written(connection, name, draft / ROWS, columns)
             (draft / ROWS).unlink()
         key, about = new_key(), written_declaration(declared)
-        document = {"format": FORMAT, "version": VERSION, "declaration": about, "rows": kept.about()}
-        digest = _digest(kept, declared, key, lot, document)
+        document = {"format": FORMAT, "version": VERSION, "declaration": about, "preparation": dict(frozen.how)}
+        document |= {"rows": kept.about()}
+        digest = _digest(kept, declared, key, frozen.lot, document)
         _write(draft / DECLARATION, document)
-        private = {"format": KEYS, "version": VERSION, "lot": lot.hex(), "digest_key": key.hex(), "digest": digest}
-        _write(draft / KEY_FILE, private)
+        private = {
+            "format": KEYS,
+            "version": VERSION,
+            "lot": frozen.lot.hex(),
+            "digest_key": key.hex(),
+            "digest": digest,
+        }
+        _write(draft / KEY_FILE, {"format": KEYS, "version": VERSION, **keys})
         for file in draft.iterdir():
             file.chmod(0o600)
         os.rename(draft, path)
@@ -112,13 +123,13 @@ def is_snapshot(path: Path) -> bool:
     return (path / DECLARATION).is_file()
 
 
-def open_snapshot(path: Path, connection: Any, memory: str | None) -> Opened:
+def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Declared, Frozen]:
     """Read and verify a snapshot."""
     if not is_snapshot(path):
         raise InvalidInput("path", str(path), "is not a snapshot")
     document, keys = _read(path / DECLARATION, FORMAT), _read(path / KEY_FILE, KEYS)
     try:
-        declared, kept = read_declaration(document["declaration"]), document["rows"]
+        declared, kept, how = read_declaration(document["declaration"]), document["rows"], document["preparation"]
         lot, key, digest = bytes.fromhex(keys["lot"]), bytes.fromhex(keys["digest_key"]), str(keys["digest"])
         rows = _rows(path, kept, connection, memory)
     except (KeyError, ValueError, TypeError) as error:
@@ -131,7 +142,7 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> Opened:
         raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__})") from None
     if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
-    return Opened(declared, rows, lot, digest)
+    return declared, Frozen(rows, lot, how, digest)
 
 
 def _rows(path: Path, kept: dict[str, str], connection: Any, memory: str | None) -> Rows:

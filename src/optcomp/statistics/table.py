@@ -31,6 +31,7 @@ from optcomp.statistics.preparing import (
     prepare,
     within_name,
 )
+from optcomp.statistics.snapshot import Frozen
 from optcomp.statistics.sources import Source, opened
 from optcomp.statistics.spark import in_spark, prepare_in_spark
 
@@ -55,8 +56,8 @@ class Table(Declared):
     without it one is drawn.  The rest is as in `Declared`.
     """
 
+    _frozen: Frozen
     _rows: Rows
-    _lot: bytes
     _digest: str | None
 
     def __init__(
@@ -91,42 +92,41 @@ class Table(Declared):
         object.__setattr__(self, "name", name or found.name)
         if in_spark(found):
             key = _checked(bad_cells, lot_key)
-            self._hold(prepare_in_spark(found, self, key, refuse=bad_cells == "refuse"), key)
+            rows = prepare_in_spark(found, self, key, refuse=bad_cells == "refuse")
+            self._hold(Frozen(rows, key, {"bad_cells": bad_cells, **found.dialect}))
             return
-        preparation = Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key)
-        self._hold(preparation.rows, preparation.lot_key)
+        self._hold(Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key).frozen)
 
-    def _hold(self, rows: Rows, lot: bytes, digest: str | None = None) -> None:
-        self._rows, self._lot, self._digest = rows, lot, digest
+    def _hold(self, frozen: Frozen) -> None:
+        self._frozen, self._rows = frozen, frozen.rows
         self._lock = threading.Lock()
         self._queries: dict[Hashable, str] = {}
 
     def save(self, path: str | Path, *, connection: Any = None) -> Path:
         """Write a snapshot; its rows into a file, or into a table on a connection of Ibis to a database or to Spark."""
         target = Path(path)
-        snapshot.save(target, self, self._rows, self._lot, connection)
+        snapshot.save(target, self, self._frozen, connection)
         return target
 
     @classmethod
     def open(cls, path: str | Path, *, connection: Any = None, memory: str | None = None) -> Self:
         """A snapshot that was saved: verified, and ready to be asked."""
         needed("duckdb", "data")
-        found = snapshot.open_snapshot(Path(path), connection, memory)
-        return cls._held(found.declared, found.rows, found.lot, found.digest)
+        return cls._held(*snapshot.open_snapshot(Path(path), connection, memory))
 
     @classmethod
-    def _held(cls, declared: Declared, rows: Rows, lot: bytes, digest: str | None = None) -> Self:
+    def _held(cls, declared: Declared, frozen: Frozen) -> Self:
         """Rows that are prepared already."""
         table = cls.__new__(cls)
         for entry in ("columns", "person", "neighbours", "name", "population", "contribution", "grouped_by"):
             object.__setattr__(table, entry, getattr(declared, entry))
-        table._hold(rows, lot, digest)
+        table._hold(frozen)
         return table
 
     @property
     def digest(self) -> str | None:
         """That of the snapshot that was opened, under its own key; None of a table that was just read.  Private."""
-        return self._digest
+        return self._frozen.digest
 
     @cached_property
     def _relation(self) -> ir.Table:
@@ -217,13 +217,15 @@ class Preparation:
         )
         if bad_cells == "refuse":
             self.found.refuse()
-        self.rows = _Temporary(folder / ROWS, memory, self._folder)
+        how = {"bad_cells": bad_cells, **self.source.dialect}
+        self.frozen = Frozen(_Temporary(folder / ROWS, memory, self._folder), self.lot_key, how)
+        self.rows = self.frozen.rows
         self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
 
     def save(self, path: str | Path) -> Path:
         """Write a snapshot into a new folder."""
         target = Path(path)
-        snapshot.save(target, self.declared, self.rows, self.lot_key, None)
+        snapshot.save(target, self.declared, self.frozen, None)
         return target
 
 

@@ -59,7 +59,7 @@ def same(one: Table, other: Table) -> None:
         assert getattr(one, entry) == getattr(other, entry), entry
     assert dict(one.columns) == dict(other.columns)
     assert answers(one) == answers(other)
-    assert one._lot == other._lot
+    assert one._frozen.lot == other._frozen.lot
 
 
 def test_a_snapshot_is_the_same_table_again(tmp_path: Path) -> None:

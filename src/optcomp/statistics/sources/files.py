@@ -98,6 +98,7 @@ class CsvFile(Source):
         self.columns, self._used = tuple(names), list(used)
         self.kinds = dict.fromkeys(used, pa.large_binary())
         self._multiline, self._line = multiline, lines + 1
+        self.dialect = {"delimiter": self._delimiter, "quote": '"', "multiline": multiline, "encoding": "utf-8"}
         self._records: Records | None = None
 
     def batches(self) -> Generator[Any]:

@@ -41,6 +41,8 @@ class Source(ABC):
     """For people, where something in it is told."""
     kinds: Mapping[str, pa.DataType]
     """The type of each column that is asked for."""
+    dialect: Mapping[str, Any] = {}
+    """What was taken for a record and for a cell, if it is a file of lines."""
     columns: tuple[str, ...] = ()
     """All columns that the source has."""
     size: int | None = None
