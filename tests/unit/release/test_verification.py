@@ -261,7 +261,7 @@ def test_changes_in_two_places_are_refused(releases: dict[str, Plain]) -> None:
     assert "guarantee.budget.epsilon is 1.0" in refused(budget).problems[0]
     wider = sealed(put(releases["sums"], ("plan", "columns", "age", "integers", 1), 999))
     assert any("scale is" in problem for problem in refused(wider).problems)
-    people = sealed(put(releases["every kind"], ("plan", "data", "rows_per_person"), 2))
+    people = sealed(put(releases["every kind"], ("plan", "data", "rows_per_person"), 4))
     assert any("scale is" in problem for problem in refused(people).problems)
     spent = put(releases["reserve"], ("guarantee", "reserve"), None)
     del spent["plan"]["reserve"]
