@@ -79,13 +79,7 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
         document |= {"rows": kept.about()}
         digest = _digest(kept, declared, key, frozen.lot, document)
         _write(draft / DECLARATION, document)
-        private = {
-            "format": KEYS,
-            "version": VERSION,
-            "lot": frozen.lot.hex(),
-            "digest_key": key.hex(),
-            "digest": digest,
-        }
+        keys = {"lot": frozen.lot.hex(), "digest_key": key.hex(), "digest": digest}
         _write(draft / KEY_FILE, {"format": KEYS, "version": VERSION, **keys})
         for file in draft.iterdir():
             file.chmod(0o600)

@@ -75,6 +75,21 @@ def test_a_snapshot_is_the_same_table_again(tmp_path: Path) -> None:
     assert Count().measure(Table.open(nothing.save(tmp_path / "nothing"))) == ((7,),)
 
 
+def test_a_snapshot_says_how_its_source_was_read(tmp_path: Path) -> None:
+    """What a record is, and what became of bad cells, is frozen with the rows, and part of the digest."""
+    source = tmp_path / "people.csv"
+    source.write_text('x;note\n1;"two\nlines"\nfive;b\n', encoding="utf8")
+    table = Table(source, {"x": Integers(0, 4)}, bad_cells="missing", multiline=True)
+    path = Table.open(table.save(tmp_path / "one")).save(tmp_path / "two")
+    declared = json.loads((path / "declaration.json").read_text(encoding="utf8"))
+    lines = {"delimiter": ";", "quote": '"', "multiline": True, "encoding": "utf-8"}
+    assert declared["preparation"] == {"bad_cells": "missing", **lines}
+    declared["preparation"]["multiline"] = False
+    (path / "declaration.json").write_text(json.dumps(declared), encoding="utf8")
+    with pytest.raises(UnreadableData, match="its digest is another one"):
+        Table.open(path)
+
+
 def test_a_snapshot_goes_on_without_its_source_and_without_the_table(tmp_path: Path) -> None:
     source = tmp_path / "people.parquet"
     pq.write_table(pa.table(PEOPLE), source)
@@ -93,7 +108,7 @@ def test_what_everybody_may_see_holds_no_data_and_no_key(tmp_path: Path) -> None
     assert kept["lot"] == KEY.hex()
     assert not any(kept[secret] in shown for secret in ("lot", "digest_key", "digest"))
     assert "ann" not in shown
-    assert set(json.loads(shown)) == {"format", "version", "declaration", "rows"}
+    assert set(json.loads(shown)) == {"format", "version", "declaration", "preparation", "rows"}
     for name in FILES:
         assert stat.S_IMODE((path / name).stat().st_mode) == 0o600
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
