@@ -167,13 +167,22 @@ class TableRows(Rows):
             for batch in self._batches(query):
                 writer.write_table(pa.Table.from_batches([batch]).cast(schema))
 
+    def copied(self, name: str, bounds: dict[str, int]) -> TableRows:
+        """A new table on the same connection with the same rows, which do not leave the engine."""
+        self.execute(f"CREATE TABLE {name} AS SELECT {', '.join(bounds)} FROM {self.name}")
+        return type(self)(self.backend, name)
+
+    def drop(self) -> None:
+        """Remove the table."""
+        self.execute(f"DROP TABLE {self.name}")
+
+    @abstractmethod
+    def execute(self, statement: str) -> None:
+        """A statement that changes tables: for the owner."""
+
     @abstractmethod
     def _batches(self, query: str) -> Iterator[Any]:
         """The rows of a result as batches of Arrow."""
-
-    @abstractmethod
-    def drop(self) -> None:
-        """Remove the table."""
 
     @classmethod
     @abstractmethod
@@ -197,9 +206,9 @@ class DuckdbRows(TableRows):
     def _piece(self, place: int) -> str:
         return f"CAST('0x' || substr(h, {4 * place + 1}, 4) AS BIGINT)"
 
-    def drop(self) -> None:
+    def execute(self, statement: str) -> None:
         """By a cursor of its own."""
-        self.backend.con.cursor().execute(f"DROP TABLE {self.name}")
+        self.backend.con.cursor().execute(statement)
 
     @classmethod
     def written(cls, backend: Any, name: str, path: Path, bounds: dict[str, int]) -> DuckdbRows:
@@ -233,26 +242,37 @@ class PostgresRows(TableRows):
     def _piece(self, place: int) -> str:
         return f"(get_byte(h, {2 * place}) * 256 + get_byte(h, {2 * place + 1}))"
 
-    def drop(self) -> None:
+    def execute(self, statement: str) -> None:
         """In a transaction."""
         with self._lock, self.backend.con.transaction(), self.backend.con.cursor() as cursor:
-            cursor.execute(f"DROP TABLE {self.name}")
+            cursor.execute(statement)
+
+    def copied(self, name: str, bounds: dict[str, int]) -> PostgresRows:
+        """With the same checks."""
+        columns = ", ".join(bounds)
+        made = _created(name, bounds)
+        self.execute(f"{made}; INSERT INTO {name} ({columns}) SELECT {columns} FROM {self.name}")
+        return PostgresRows(self.backend, name)
 
     @classmethod
     def written(cls, backend: Any, name: str, path: Path, bounds: dict[str, int]) -> PostgresRows:
         """Batch by batch, all in one transaction."""
         made = cls(backend, name)
-        columns = ", ".join(
-            f"{column} {'bigint' if most > 2**31 else 'integer'} CHECK ({column} BETWEEN 0 AND {most})"
-            for column, most in bounds.items()
-        )
         with made._lock, backend.con.transaction(), backend.con.cursor() as cursor:
-            cursor.execute(f"CREATE TABLE {name} ({columns})")
-            cursor.execute(f"REVOKE ALL ON {name} FROM PUBLIC")
+            cursor.execute(_created(name, bounds))
             with cursor.copy(f"COPY {name} ({', '.join(bounds)}) FROM STDIN (FORMAT csv)") as copied:
                 for block in _as_csv(path, list(bounds)):
                     copied.write(block)
         return made
+
+
+def _created(name: str, bounds: dict[str, int]) -> str:
+    """The statements that make a table of PostgreSQL, each column within its range."""
+    columns = ", ".join(
+        f"{column} {'bigint' if most > 2**31 else 'integer'} CHECK ({column} BETWEEN 0 AND {most})"
+        for column, most in bounds.items()
+    )
+    return f"CREATE TABLE {name} ({columns}); REVOKE ALL ON {name} FROM PUBLIC"
 
 
 class SparkRows(TableRows):
@@ -274,9 +294,9 @@ class SparkRows(TableRows):
     def _piece(self, place: int) -> str:
         return f"CAST(conv(substr(h, {4 * place + 1}, 4), 16, 10) AS BIGINT)"
 
-    def drop(self) -> None:
-        """With its files."""
-        self.backend.raw_sql(f"DROP TABLE {self.name}")
+    def execute(self, statement: str) -> None:
+        """By Spark itself."""
+        self.backend._session.sql(statement.replace(" AS SELECT", " USING parquet AS SELECT", 1))
 
     @classmethod
     def written(cls, backend: Any, name: str, path: Path, bounds: dict[str, int]) -> SparkRows:

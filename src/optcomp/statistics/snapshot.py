@@ -66,14 +66,11 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
     draft.mkdir(mode=0o700)
     made = None
     try:
-        columns = columns_of_rows(declared)
-        _export(frozen.rows, draft / ROWS, list(columns))
         if connection is None:
+            _export(frozen.rows, draft / ROWS, list(columns_of_rows(declared)))
             kept: Rows = ParquetRows(draft / ROWS)
         else:
-            name = f"optcomp_{secrets.token_hex(8)}"
-            made = kept = kind_of_rows(connection).written(connection, name, draft / ROWS, columns)
-            (draft / ROWS).unlink()
+            made = kept = _table(frozen.rows, connection, draft / ROWS, columns_of_rows(declared))
         key, about = new_key(), written_declaration(declared)
         document = {"format": FORMAT, "version": VERSION, "declaration": about, "preparation": dict(frozen.how)}
         document |= {"rows": kept.about()}
@@ -89,6 +86,18 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
         if made is not None:
             made.drop()
         raise
+
+
+def _table(rows: Rows, connection: Any, path: Path, columns: dict[str, int]) -> TableRows:
+    """The rows in a new table on the connection; by a file, unless they are there already."""
+    kind, name = kind_of_rows(connection), f"optcomp_{secrets.token_hex(8)}"
+    if isinstance(rows, TableRows) and rows.backend is connection:
+        return rows.copied(name, columns)
+    _export(rows, path, list(columns))
+    try:
+        return kind.written(connection, name, path, columns)
+    finally:
+        path.unlink()
 
 
 def _export(rows: Rows, path: Path, columns: list[str]) -> None:
