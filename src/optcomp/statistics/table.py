@@ -247,6 +247,10 @@ class _Temporary(ParquetRows):
 
 
 def _source(source: object, declared: Declared, multiline: bool) -> Source:
+    if not isinstance(multiline, bool):
+        raise InvalidInput("multiline", multiline, "must be True or False")
+    if isinstance(source, str | Path) and snapshot.is_snapshot(Path(source)):
+        raise InvalidInput("source", str(source), "is a snapshot: open it by Table.open")
     numbers = {column for column, domain in declared.columns.items() if domain.holds in (int, float)}
     return opened(source, used_columns(declared), numbers, multiline)
 
