@@ -141,8 +141,8 @@ class Table(Declared):
 
         Of the column `grouped` the groups of each person, and the rows in each group, are bounded too.
         """
-        asked = columns_of(where) if where is not None else ()
-        for column in (*asked, *(shape[0] for shape in shapes.values())):
+        asked = columns_of(where, self.columns) if where is not None else ()
+        for column, *_ in shapes.values():
             self.domain(column, Domain)
         kept = self._relation
         if grouped is not None:
