@@ -16,7 +16,7 @@ from optcomp.cli.main import app
 from optcomp.planner.source import dumped
 from tests.plans import small
 
-NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish."
+NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish."
 ROWS = {"age": [i % 100 for i in range(1000)], "region": ["north", "south"] * 500, "year": [2020] * 1000}
 
 

@@ -20,7 +20,7 @@ from optcomp.release import prepare_data
 from optcomp.statistics import Count, Table
 from tests.plans import Plain, small
 
-NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish."
+NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish."
 DATA: Plain = {"rows": 4, "person": "id", "rows_per_person": 2}
 
 
@@ -51,7 +51,7 @@ def test_what_is_printed() -> None:
     assert ["rows that stay", "4"] in cells
     assert ["not whole age", "1, rounded"] in cells
     assert ["age", "integers 0 to 99", "0", "0", "0", "1", "", "7.5", "120"] in cells
-    assert "The snapshot is in people.snapshot; it is private: keep it with the data." in lines
+    assert "The snapshot is in people.snapshot; it holds people's data: keep it where the file is kept." in lines
     assert Count().measure(Table.open("people.snapshot")) == ((4,),)
 
 

@@ -227,7 +227,7 @@ def test_counts_of_what_was_done(tmp_path: Path) -> None:
     assert age.first_unread == "people.csv, line 3"
     assert (region.missing, region.unknown, region.unseen) == (1, 6, ("south",))
     assert Count().measure(Table.open(found.snapshot)) == ((kept,),)
-    assert json.loads(json.dumps(found.as_dict()))["notice"].startswith("Exact numbers, not private")
+    assert json.loads(json.dumps(found.as_dict()))["notice"].startswith("Exact numbers, without noise")
 
 
 def test_what_is_said_goes_before_the_plan(tmp_path: Path) -> None:
