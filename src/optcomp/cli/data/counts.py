@@ -55,7 +55,9 @@ def show_prepared(found: PreparedData) -> None:
     """The file, the people, a line for each column, and where the snapshot is."""
     say(f"{NOTICE}.")
     _show(found.file, found.person, found.columns, [("rows that stay", f"{found.rows:,}")])
-    say(f"The snapshot is in {printable(found.snapshot, 1000)}; it is private: keep it with the data.")
+    say(
+        f"The snapshot is in {printable(found.snapshot, 1000)}; it holds people's data: keep it where the file is kept."
+    )
     say(f"{NOTICE}.")
 
 
