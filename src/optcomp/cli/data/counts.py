@@ -88,6 +88,8 @@ def _file(file: FileCounts) -> list[tuple[str, str]]:
     rows = [("file", f"{printable(file.name)}, {file.size:,} bytes"), ("rows", f"{file.rows:,}{told}")]
     if file.unread:
         rows.append(("unreadable lines", _unread(file.unread, file.first_unread)))
+    if file.longest_record > 1:
+        rows.append(("longest record", f"{file.longest_record:,} lines"))
     names = [printable(shortened(name)) for name in file.unmentioned]
     if names:
         left = len(names) - _MOST_NAMES
