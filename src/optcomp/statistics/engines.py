@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
 import threading
 from abc import ABC, abstractmethod
@@ -36,6 +37,8 @@ _BATCH = 1 << 16
 """Rows at a time."""
 _SUMS = 8
 """Pieces of 16 bits of the digest of a row, each of which is summed up by itself."""
+_PATTERN = "*?["
+"""Letters with which DuckDB looks for files, also for others than the one that is meant."""
 _SIZE = r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *"
 """How engines write sizes of memory."""
 Row = tuple[Any, ...]
@@ -49,6 +52,20 @@ def checked_memory(memory: str | None) -> str | None:
     ):
         raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'")
     return memory
+
+
+def literal_path(path: Path) -> Path:
+    """A path that means this file wherever the process goes; refused where engines would take it for a pattern."""
+    found = Path(os.path.abspath(path))
+    if any(letter in str(found) for letter in _PATTERN):
+        raise InvalidInput("path", str(found), "must not have any of * ? [ in it: engines take them for patterns")
+    return found
+
+
+def read_parquet(path: Path) -> str:
+    """How DuckDB reads a file, and nothing else: a folder named c0=5 would otherwise become the column c0."""
+    quoted = str(path).replace("'", "''")
+    return f"read_parquet('{quoted}', hive_partitioning = false)"
 
 
 class Rows(ABC):
@@ -78,7 +95,7 @@ class ParquetRows(Rows):
     dialect, name = "duckdb", VIEW
 
     def __init__(self, path: Path, memory: str | None = None) -> None:
-        self.path, self._memory = path, checked_memory(memory)
+        self.path, self._memory = literal_path(path), checked_memory(memory)
         self._opening = threading.Lock()
 
     @cached_property
@@ -94,7 +111,7 @@ class ParquetRows(Rows):
         for statement in (
             f"SET allowed_paths = ['{quoted}']",
             "SET enable_external_access = false",
-            f"CREATE VIEW {VIEW} AS FROM read_parquet('{quoted}')",
+            f"CREATE VIEW {VIEW} AS FROM {read_parquet(self.path)}",
             *_QUICKER,
             "SET lock_configuration = true",
         ):
@@ -213,8 +230,7 @@ class DuckdbRows(TableRows):
     @classmethod
     def written(cls, backend: Any, name: str, path: Path, bounds: dict[str, int]) -> DuckdbRows:
         """In one statement."""
-        quoted = str(path).replace("'", "''")
-        backend.con.cursor().execute(f"CREATE TABLE {name} AS FROM read_parquet('{quoted}')")
+        backend.con.cursor().execute(f"CREATE TABLE {name} AS FROM {read_parquet(path)}")
         return cls(backend, name)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from shutil import copyfile, rmtree
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from typing import Any
 from weakref import finalize
 
@@ -25,6 +25,7 @@ from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Categories
 from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
+from optcomp.statistics.engines import literal_path, read_parquet
 from optcomp.statistics.sources import Source
 
 ROWS = "rows.parquet"
@@ -67,7 +68,7 @@ def prepare(
             _write_batches(encoder, staged)
             engine.execute("SET preserve_insertion_order = false")
             engine.execute("SET enable_progress_bar = false")  # which DuckDB would print where people work by hand
-            engine.read_parquet(str(staged)).create_view("staged")
+            engine.execute(f"CREATE VIEW staged AS FROM {read_parquet(staged)}")
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
                 _write(engine, Lot(declared, key, DUCKDB).everything("staged"), folder / EVERYTHING)
@@ -225,6 +226,7 @@ class WorkingFolder:
     """A folder for nobody else, removed with this object by the process that made it: a forked one leaves it alone."""
 
     def __init__(self) -> None:
+        literal_path(Path(gettempdir()))
         self.name = mkdtemp(prefix="optcomp-")
         finalize(self, _remove, self.name, os.getpid())
 

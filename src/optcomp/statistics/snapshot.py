@@ -24,7 +24,7 @@ from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics.declaration import read_declaration, written_declaration
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import PERSON, cell_name
-from optcomp.statistics.engines import ParquetRows, Rows, TableRows, kind_of_rows
+from optcomp.statistics.engines import ParquetRows, Rows, TableRows, kind_of_rows, literal_path
 from optcomp.statistics.preparing import ROWS, group_name, new_key, within_name
 
 FORMAT, KEYS, VERSION = "optcomp-snapshot", "optcomp-snapshot-keys", 1
@@ -61,6 +61,7 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
     """Write a snapshot, whole or not at all."""
     if path.exists() or path.is_symlink():
         raise InvalidInput("path", str(path), "is there already: a snapshot is never overwritten")
+    literal_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     draft.mkdir(mode=0o700)
@@ -130,12 +131,13 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
     """Read and verify a snapshot."""
     if not is_snapshot(path):
         raise InvalidInput("path", str(path), "is not a snapshot")
+    literal_path(path)
     document, keys = _read(path / DECLARATION, FORMAT), _read(path / KEY_FILE, KEYS)
     try:
         declared, kept, how = read_declaration(document["declaration"]), document["rows"], document["preparation"]
         lot, key, digest = bytes.fromhex(keys["lot"]), bytes.fromhex(keys["digest_key"]), str(keys["digest"])
         rows = _rows(path, kept, connection, memory)
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         if isinstance(error, InvalidInput) and error.argument in ("connection", "memory"):
             raise
         raise InvalidInput("path", str(path), "is a snapshot that was changed by hand") from None

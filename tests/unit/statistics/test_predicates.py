@@ -312,3 +312,11 @@ def test_long_conditions_are_no_deeper_than_they_must_be() -> None:
     assert Count(where="(" * 90 + "a==0" + ")" * 90).measure(table) == ((1,),)
     assert Count(where="not " * 50 + "a==0").measure(table) == ((1,),)
     assert Count(where=f"a in {tuple(range(300))}").measure(table) == ((5,),)
+
+
+def test_integers_that_no_float_holds_are_refused_as_constants() -> None:
+    far = "1" + "0" * 400
+    for where in (f"x < {far}", f"x == -{far}", f"x in (1, {far})"):
+        for domain in (Integers(0, 5), Reals(0, 5), Categories([1, 2])):
+            with pytest.raises(InvalidInput, match="constants of its kind"):
+                check_condition(where, {"x": domain})

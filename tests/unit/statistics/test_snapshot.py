@@ -329,3 +329,48 @@ def test_rows_of_an_engine_are_digested_as_a_set(tmp_path: Path) -> None:
     connection.con.execute("CREATE TABLE other AS SELECT greatest(i, 1) AS c0 FROM range(9) t(i)")
     one, two, other = (DuckdbRows(connection, name).digest(KEY, ["c0"]) for name in ("one", "two", "other"))
     assert one == two != other
+
+
+@pytest.mark.parametrize("folder", ["c0=5", "g0=0/w0=0", "c2=1", "person=3", "it's; {a,b} ~ %20"])
+def test_the_name_of_a_folder_is_not_a_cell(tmp_path: Path, folder: str) -> None:
+    """DuckDB makes columns of folders that are named so, unless told not to."""
+    table = people()
+    same(Table.open(table.save(tmp_path / folder / "people")), table)
+    connection = ibis.duckdb.connect()
+    kept = table.save(tmp_path / folder / "kept", connection=connection)
+    same(Table.open(kept, connection=connection), table)
+
+
+def test_preparation_does_not_read_its_folder_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answers(people())
+    (tmp_path / "c0=5").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "c0=5"))
+    assert answers(people()) == expected
+
+
+@pytest.mark.parametrize("letter", ["*", "?", "["])
+def test_a_path_that_is_a_pattern_is_refused(tmp_path: Path, letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine would look for other files, too."""
+    table, pattern = people(), tmp_path / f"a{letter}1]"
+    with pytest.raises(InvalidInput, match="patterns"):
+        table.save(pattern / "people")
+    assert not pattern.exists()
+    table.save(tmp_path / "plain" / "people")
+    (tmp_path / "plain").rename(pattern)
+    with pytest.raises(InvalidInput, match="patterns"):
+        Table.open(pattern / "people")
+    monkeypatch.setattr("tempfile.tempdir", str(pattern))
+    with pytest.raises(InvalidInput, match="patterns"):
+        people()
+
+
+def test_a_snapshot_is_the_same_after_the_process_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = people()
+    table.save("people")
+    opened = Table.open("people")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    same(opened, table)
