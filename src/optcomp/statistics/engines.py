@@ -13,12 +13,11 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, UnreadableData
 
 ENGINES = ("duckdb", "postgres", "pyspark")
 """Those that can keep rows, as Ibis names them."""
@@ -89,6 +88,15 @@ class Rows(ABC):
         """Where they are, for the snapshot's description."""
 
 
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What another file at the same path does not have in common; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class ParquetRows(Rows):
     """A Parquet file, asked by an engine that can read nothing else and change nothing."""
 
@@ -97,10 +105,18 @@ class ParquetRows(Rows):
     def __init__(self, path: Path, memory: str | None = None) -> None:
         self.path, self._memory = literal_path(path), checked_memory(memory)
         self._opening = threading.Lock()
+        self._connections: dict[int, Any] = {}
+        self._stamp = _stamp(self.path)
 
-    @cached_property
     def _connection(self) -> Any:
-        """Opened for the first question."""
+        """Opened for the first question of each process: what runs an engine is not there after a fork."""
+        here = os.getpid()
+        with self._opening:
+            if here not in self._connections:
+                self._connections[here] = self._connected()
+            return self._connections[here]
+
+    def _connected(self) -> Any:
         import duckdb
 
         settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
@@ -119,10 +135,10 @@ class ParquetRows(Rows):
         return connection
 
     def run(self, query: str) -> list[Row]:
-        """By a cursor of its own: threads do not wait for each other."""
-        with self._opening:
-            connection = self._connection
-        return list(connection.cursor().execute(query).fetchall())
+        """By a cursor of its own: threads do not wait for each other.  Refused if it is another file by now."""
+        if _stamp(self.path) != self._stamp:
+            raise UnreadableData(str(self.path), "is not the file that was opened")
+        return list(self._connection().cursor().execute(query).fetchall())
 
     def digest(self, key: bytes, columns: Sequence[str]) -> str:
         """HMAC-SHA256 of the file."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -374,3 +377,35 @@ def test_a_snapshot_is_the_same_after_the_process_goes_elsewhere(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     same(opened, table)
+
+
+def test_another_snapshot_at_the_same_path_does_not_answer(tmp_path: Path) -> None:
+    """A folder that is removed and prepared anew has other rows, of which the digest that was verified says nothing."""
+    asked, waiting = (Table.open(people().save(tmp_path / name)) for name in ("asked", "waiting"))
+    expected = answers(asked)
+    for name, table in (("asked", asked), ("waiting", waiting)):
+        shutil.rmtree(tmp_path / name)
+        with pytest.raises(UnreadableData, match="not the file that was opened"):
+            Count().measure(table)
+        anew = people(bad_cells="missing").save(tmp_path / name)
+        with pytest.raises(UnreadableData, match="not the file that was opened"):
+            Count().measure(table)
+        assert answers(Table.open(anew)) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_can_ask_what_its_parent_has_asked() -> None:
+    """Engines run in threads, which a fork leaves behind: an inherited connection would wait for ever."""
+    code = (
+        "import os, signal, pyarrow as pa\n"
+        "from optcomp.statistics import Integers, Sum, Table\n"
+        "table = Table(pa.table({'x': pa.array([1] * 300_000)}), {'x': Integers(0, 3)})\n"
+        "assert Sum('x').measure(table) == ((300_000,),)\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    signal.alarm(20)\n"
+        "    os._exit(0 if Sum('x').measure(table) == ((300_000,),) else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert Sum('x').measure(table) == ((300_000,),)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
