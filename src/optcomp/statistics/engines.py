@@ -46,16 +46,14 @@ Row = tuple[Any, ...]
 
 def checked_memory(memory: str | None) -> str | None:
     """A size as engines write it."""
-    if memory is not None and not (
-        isinstance(memory, str) and re.fullmatch(r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *", memory)
-    ):
+    if memory is not None and not (isinstance(memory, str) and re.fullmatch(_SIZE, memory)):
         raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'")
     return memory
 
 
 def literal_path(path: Path) -> Path:
-    """A path that means this file wherever the process goes; refused where engines would take it for a pattern."""
-    found = Path(os.path.abspath(path))
+    """Where a file really is, wherever the process or a link goes; refused where engines would take it for a pattern."""
+    found = path.resolve()
     if any(letter in str(found) for letter in _PATTERN):
         raise InvalidInput("path", str(found), "must not have any of * ? [ in it: engines take them for patterns")
     return found

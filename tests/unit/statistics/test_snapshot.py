@@ -409,3 +409,15 @@ def test_a_forked_process_can_ask_what_its_parent_has_asked() -> None:
         "assert Sum('x').measure(table) == ((300_000,),)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+def test_a_link_may_go_elsewhere_and_an_open_snapshot_stays(tmp_path: Path) -> None:
+    """Such as one named `current`; and `..` behind a link is where the system says, not where the text says."""
+    table, other = people(), Table(pa.table({"x": [1]}), {"x": Integers(0, 1)})
+    table.save(tmp_path / "deep" / "er" / "people")
+    (tmp_path / "current").symlink_to(tmp_path / "deep" / "er")
+    opened = [Table.open(tmp_path / "current" / "people"), Table.open(tmp_path / "current" / ".." / "er" / "people")]
+    (tmp_path / "current").unlink()
+    (tmp_path / "current").symlink_to(other.save(tmp_path / "other" / "people").parent)
+    for each in opened:
+        same(each, table)

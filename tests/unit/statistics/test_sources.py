@@ -343,3 +343,10 @@ def test_a_byte_order_mark_in_a_cell_is_a_letter_wherever_a_block_begins(
     path.write_bytes(b"text\n" + mark + b"a\na\n" + mark + b"\n" + mark + b"a\n\xef\n")
     table = Table(path, {"text": Categories(["a", "\ufeffa", "\ufeff"])}, bad_cells="missing")
     assert Histogram("text").measure(table) == ((1, 2, 1, 1),)
+
+
+def test_a_header_with_an_endless_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_bytes(b"x," + b"a" * 200_000 + b"\n1,2\n")
+    with pytest.raises(InvalidInput, match="header"):
+        Table(path, {"x": Integers(0, 5)})

@@ -167,7 +167,10 @@ def _header(path: Path, first: bytes, delimiter: str) -> list[str]:
     text = first.removeprefix(_UTF8).decode("utf8", "replace")
     if not text:
         raise InvalidInput("source", str(path), "is empty")
-    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InvalidInput("source", str(path), f"has a header that cannot be read ({error})") from None
     if not names:
         raise InvalidInput("source", str(path), "must begin with the names of its columns, not with an empty line")
     return [name or f"(column {place})" for place, name in enumerate(names, 1)]  # such as an index that was written
