@@ -52,7 +52,7 @@ def checked_memory(memory: str | None) -> str | None:
 
 
 def literal_path(path: Path) -> Path:
-    """Where a file really is, wherever the process or a link goes; refused where engines would take it for a pattern."""
+    """Where a file really is, wherever links go later; refused where engines would take it for a pattern."""
     found = path.resolve()
     if any(letter in str(found) for letter in _PATTERN):
         raise InvalidInput("path", str(found), "must not have any of * ? [ in it: engines take them for patterns")
@@ -96,14 +96,14 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 
 class ParquetRows(Rows):
-    """A Parquet file, asked by an engine that can read nothing else and change nothing."""
+    """A Parquet file, asked by an engine that can read no other and change none."""
 
     dialect, name = "duckdb", VIEW
 
     def __init__(self, path: Path, memory: str | None = None) -> None:
         self.path, self._memory = literal_path(path), checked_memory(memory)
         self._opening = threading.Lock()
-        self._connections: dict[int, Any] = {}
+        self._connections: dict[int, tuple[Any, Any]] = {}
         self._stamp = _stamp(self.path)
 
     def _connection(self) -> Any:
@@ -112,12 +112,16 @@ class ParquetRows(Rows):
         with self._opening:
             if here not in self._connections:
                 self._connections[here] = self._connected()
-            return self._connections[here]
+            return self._connections[here][0]
 
-    def _connected(self) -> Any:
+    def _connected(self) -> tuple[Any, Any]:
+        """An engine, and the folder for what does not fit into its memory: nobody else's, and gone with it."""
         import duckdb
 
-        settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
+        from optcomp.statistics.preparing import WorkingFolder
+
+        spilled = WorkingFolder()
+        settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": spilled.name}
         if self._memory is not None:
             settings |= {"memory_limit": self._memory}
         connection = duckdb.connect(":memory:", config=settings)
@@ -130,7 +134,7 @@ class ParquetRows(Rows):
             "SET lock_configuration = true",
         ):
             connection.execute(statement)
-        return connection
+        return connection, spilled
 
     def run(self, query: str) -> list[Row]:
         """By a cursor of its own: threads do not wait for each other.  Refused if it is another file by now."""

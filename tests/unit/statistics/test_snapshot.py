@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import pytest
 
 from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics import Categories, Count, Histogram, Integers, Mean, Median, Reals, Statistic, Sum, Table
-from optcomp.statistics.engines import DuckdbRows
+from optcomp.statistics.engines import VIEW, DuckdbRows
 
 COLUMNS = {"age": Integers(0, 99), "income": Reals("-1/3", "1000/7", unit="1/3"), "town": Categories(["a", "it's"])}
 PEOPLE = {
@@ -421,3 +422,22 @@ def test_a_link_may_go_elsewhere_and_an_open_snapshot_stays(tmp_path: Path) -> N
     (tmp_path / "current").symlink_to(other.save(tmp_path / "other" / "people").parent)
     for each in opened:
         same(each, table)
+
+
+def test_what_does_not_fit_into_memory_goes_where_nobody_else_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default DuckDB would write it into the folder that the process is in."""
+    monkeypatch.chdir(tmp_path)
+    table = Table.open(people().save(tmp_path / "people"), memory="40MB")
+    once = f"(SELECT count(*) AS c FROM {VIEW}) AS once"
+    wide = f"SELECT n, min(md5(n::VARCHAR)) AS m FROM range(1000000) AS r(n), {once} GROUP BY n"
+    asked = "current_setting('temp_directory'), current_setting('allowed_directories')"
+    ((count, folder, allowed),) = table.run(f"SELECT count(m), {asked} FROM ({wide} ORDER BY m)")
+    assert count == 1_000_000
+    assert [os.path.realpath(each) for each in allowed] == [os.path.realpath(folder)]
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people"]
+    del table
+    gc.collect()
+    assert not Path(folder).exists()
