@@ -245,7 +245,7 @@ def read_text(column: Any) -> tuple[Floats, Codes, tuple[npt.NDArray[np.bool_], 
     others = np.flatnonzero(_filled(pc.invert(number)))
     if len(others):
         _read_words(words.take(pa.array(others)), others, values, why)
-    large = np.abs(values) > _EXACT  # the float of what is smaller is the integer itself
+    large = np.abs(values) >= _EXACT  # the float of what is smaller is the integer itself
     integers = _exact_integers(words, large) if large.any() else None
     return values, why, integers
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.statistics.row_files import WorkingFolder, literal_path, read_parquet
 
 ENGINES = ("duckdb", "postgres", "pyspark")
 """Those that can keep rows, as Ibis names them."""
@@ -44,9 +45,7 @@ Row = tuple[Any, ...]
 
 def checked_memory(memory: str | None) -> str | None:
     """A size as engines write it."""
-    if memory is not None and not (
-        isinstance(memory, str) and re.fullmatch(r" *[0-9]+(\.[0-9]+)? *[KMGT]i?B *", memory)
-    ):
+    if memory is not None and not (isinstance(memory, str) and re.fullmatch(_SIZE, memory)):
         raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'")
     return memory
 
@@ -72,21 +71,40 @@ class Rows(ABC):
         """Where they are, for the snapshot's description."""
 
 
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What another file at the same path does not have in common; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class ParquetRows(Rows):
-    """A Parquet file, asked by an engine that can read nothing else and change nothing."""
+    """A Parquet file, asked by an engine that can read no other and change none."""
 
     dialect, name = "duckdb", VIEW
 
     def __init__(self, path: Path, memory: str | None = None) -> None:
-        self.path, self._memory = path, checked_memory(memory)
+        self.path, self._memory = literal_path(path), checked_memory(memory)
         self._opening = threading.Lock()
+        self._connections: dict[int, tuple[Any, Any]] = {}
+        self._stamp = _stamp(self.path)
 
-    @cached_property
     def _connection(self) -> Any:
-        """Opened for the first question."""
+        """Opened for the first question of each process: what runs an engine is not there after a fork."""
+        here = os.getpid()
+        with self._opening:
+            if here not in self._connections:
+                self._connections[here] = self._connected()
+            return self._connections[here][0]
+
+    def _connected(self) -> tuple[Any, Any]:
+        """An engine, and the folder for what does not fit into its memory: nobody else's, and gone with it."""
         import duckdb
 
-        settings: dict[str, Any] = {"autoinstall_known_extensions": "false"}
+        spilled = WorkingFolder()
+        settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": spilled.name}
         if self._memory is not None:
             settings |= {"memory_limit": self._memory}
         connection = duckdb.connect(":memory:", config=settings)
@@ -94,18 +112,18 @@ class ParquetRows(Rows):
         for statement in (
             f"SET allowed_paths = ['{quoted}']",
             "SET enable_external_access = false",
-            f"CREATE VIEW {VIEW} AS FROM read_parquet('{quoted}')",
+            f"CREATE VIEW {VIEW} AS FROM {read_parquet(self.path)}",
             *_QUICKER,
             "SET lock_configuration = true",
         ):
             connection.execute(statement)
-        return connection
+        return connection, spilled
 
     def run(self, query: str) -> list[Row]:
-        """By a cursor of its own: threads do not wait for each other."""
-        with self._opening:
-            connection = self._connection
-        return list(connection.cursor().execute(query).fetchall())
+        """By a cursor of its own: threads do not wait for each other.  Refused if it is another file by now."""
+        if _stamp(self.path) != self._stamp:
+            raise UnreadableData(str(self.path), "is not the file that was opened")
+        return list(self._connection().cursor().execute(query).fetchall())
 
     def digest(self, key: bytes, columns: Sequence[str]) -> str:
         """HMAC-SHA256 of the file."""
@@ -213,8 +231,7 @@ class DuckdbRows(TableRows):
     @classmethod
     def written(cls, backend: Any, name: str, path: Path, bounds: dict[str, int]) -> DuckdbRows:
         """In one statement."""
-        quoted = str(path).replace("'", "''")
-        backend.con.cursor().execute(f"CREATE TABLE {name} AS FROM read_parquet('{quoted}')")
+        backend.con.cursor().execute(f"CREATE TABLE {name} AS FROM {read_parquet(path)}")
         return cls(backend, name)
 
 

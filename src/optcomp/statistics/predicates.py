@@ -140,7 +140,7 @@ class _Reader:
             sign, node = -1, node.operand
         value = node.value if isinstance(node, ast.Constant) else None
         kind = self._columns[name][0].holds
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        number = type(value) is int or (isinstance(value, float) and math.isfinite(value))
         fits = number if kind in (int, float) else isinstance(value, kind)
         if (
             not fits

@@ -11,20 +11,18 @@ in at most so many of them: whatever the key is, whoever knows it, on every engi
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from shutil import copyfile, rmtree
-from tempfile import mkdtemp
+from shutil import copyfile
 from typing import Any
-from weakref import finalize
 
 from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Categories
 from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
+from optcomp.statistics.row_files import read_parquet
 from optcomp.statistics.sources import Source
 
 ROWS = "rows.parquet"
@@ -67,7 +65,7 @@ def prepare(
             _write_batches(encoder, staged)
             engine.execute("SET preserve_insertion_order = false")
             engine.execute("SET enable_progress_bar = false")  # which DuckDB would print where people work by hand
-            engine.read_parquet(str(staged)).create_view("staged")
+            engine.execute(f"CREATE VIEW staged AS FROM {read_parquet(staged)}")
             _write(engine, Lot(declared, key, DUCKDB).query("staged"), folder / ROWS)
             if keep_everything:
                 _write(engine, Lot(declared, key, DUCKDB).everything("staged"), folder / EVERYTHING)
@@ -219,16 +217,3 @@ def group_name(rank: int) -> str:
 def within_name(rank: int) -> str:
     """The column with the place of a row in its group."""
     return f"w{rank}"
-
-
-class WorkingFolder:
-    """A folder for nobody else, removed with this object by the process that made it: a forked one leaves it alone."""
-
-    def __init__(self) -> None:
-        self.name = mkdtemp(prefix="optcomp-")
-        finalize(self, _remove, self.name, os.getpid())
-
-
-def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:
-        rmtree(folder, ignore_errors=True)

@@ -26,6 +26,7 @@ from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import PERSON, cell_name
 from optcomp.statistics.engines import ParquetRows, Rows, TableRows, kind_of_rows
 from optcomp.statistics.preparing import ROWS, group_name, new_key, within_name
+from optcomp.statistics.row_files import literal_path
 
 FORMAT, KEYS, VERSION = "optcomp-snapshot", "optcomp-snapshot-keys", 1
 """How the two files begin."""
@@ -63,6 +64,7 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
         raise InvalidInput(
             "path", str(path), "is there already, and a snapshot is never overwritten: name a new folder"
         )
+    literal_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     draft.mkdir(mode=0o700)
@@ -132,12 +134,13 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
     """Read and verify a snapshot."""
     if not is_snapshot(path):
         raise InvalidInput("path", str(path), "is not a snapshot")
+    literal_path(path)
     document, keys = _read(path / DECLARATION, FORMAT), _read(path / KEY_FILE, KEYS)
     try:
         declared, kept, how = read_declaration(document["declaration"]), document["rows"], document["preparation"]
         lot, key, digest = bytes.fromhex(keys["lot"]), bytes.fromhex(keys["digest_key"]), str(keys["digest"])
         rows = _rows(path, kept, connection, memory)
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         if isinstance(error, InvalidInput) and error.argument in ("connection", "memory"):
             raise
         raise InvalidInput("path", str(path), "is a snapshot that was changed by hand") from None

@@ -25,12 +25,12 @@ from optcomp.statistics.preparing import (
     EVERYTHING,
     KEY_BYTES,
     ROWS,
-    WorkingFolder,
     group_name,
     new_key,
     prepare,
     within_name,
 )
+from optcomp.statistics.row_files import WorkingFolder
 from optcomp.statistics.snapshot import Frozen
 from optcomp.statistics.sources import Source, opened
 from optcomp.statistics.spark import in_spark, prepare_in_spark

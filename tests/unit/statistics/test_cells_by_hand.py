@@ -142,3 +142,9 @@ def test_the_largest_integers_of_duckdb_are_large(kind: str, most: int) -> None:
     backend.con.execute(f"INSERT INTO t VALUES (1, 1), ({most}, {most})")
     found = stored(backend.table("t"), {"x": Integers(0, 9)})
     assert found == {(identity(KEY, "1"), 1): 1, (identity(KEY, str(most)), 9): 1}
+
+
+@pytest.mark.parametrize("domain", [Integers(2**53 - 1, 2**53 + 5), Categories([2**53, 2**53 + 1, 2**53 + 2])])
+def test_text_of_integers_where_floats_end_is_read_as_the_integers_are(domain: Domain) -> None:
+    whole = [sign * (2**53 + away) for away in range(-2, 7) for sign in (1, -1)]
+    assert read(domain, pa.array(list(map(str, whole)))) == read(domain, pa.array(whole))

@@ -126,7 +126,7 @@ def test_an_infinite_date_in_duckdb() -> None:
     table = backend.table("odd")
     reason = "neither text nor a number, a truth value or a date"
     declared = PEOPLE | {"odd": Categories(["1970-01-01 00:00:00"])}
-    check(table, table.filter(table.who != "eve"), declared, "the table, row 2, column 'odd'", reason)
+    check(table, table.filter(table.who != "eve"), declared, "odd, row 2, column 'odd'", reason)
 
 
 UNDERFLOW = {"text": "'1e-400'", "numeric": "1e-400::numeric", "double precision": "5e-324::float8"}
@@ -150,14 +150,14 @@ def test_numbers_that_a_cast_of_postgres_underflows_at_are_zero(server: Any, kin
 def test_numbers_beyond_floats_in_postgres(server: Any, kind: str) -> None:
     odd, without = filled(server, f"over_{kind}", kind, ["'1'", OVERFLOW[kind], "'2'", "'1'"])
     declared = PEOPLE | {"odd": Reals(-4, 4)}
-    check(odd, without, declared, "the table, row 2, column 'odd'", "a number beyond the range of floats")
+    check(odd, without, declared, f"over_{kind}, row 2, column 'odd'", "a number beyond the range of floats")
 
 
 def test_text_of_270_megabytes_in_postgres(server: Any) -> None:
     cells = ["'a'", f"repeat('x', {LARGE})", "'b'", "'a'"]
     odd, without = filled(server, "large", "text", cells)
     declared = PEOPLE | {"odd": Categories(["a", "b"])}
-    check(odd, without, declared, "the table, row 2, column 'odd'", "longer than 4,096 characters")
+    check(odd, without, declared, "large, row 2, column 'odd'", "longer than 4,096 characters")
 
 
 def test_text_of_270_megabytes_in_a_parquet_file(tmp_path: Path) -> None:

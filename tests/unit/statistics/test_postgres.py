@@ -167,3 +167,10 @@ def test_a_save_that_fails_leaves_no_table(server: Any, tmp_path: Path, monkeypa
         engines.prepared(engines.plain(), {}).save(tmp_path / "snapshot", connection=server)
     assert tables() == before
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_byte_order_mark_in_the_first_cell_is_a_letter(server: Any) -> None:
+    relation = filled(server, "marks", "x text", [("\ufeffa",), ("a",), ("\ufeffa",), (None,), ("",)])
+    table = Table(relation, {"x": Categories(["a", "\ufeffa"])})
+    assert Histogram("x").measure(table) == ((1, 2, 2),)
+    assert Count("x is None").measure(table) == ((2,),)

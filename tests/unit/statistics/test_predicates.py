@@ -317,3 +317,11 @@ def test_text_without_quotes_is_told_of_them() -> None:
         InvalidInput, match=r"^where: is not a declared column \(.*\); text needs quotes, .*got 'north'$"
     ):
         Count("c == north").check(tables()[1].table)
+
+
+def test_integers_that_no_float_holds_are_refused_as_constants() -> None:
+    far = "1" + "0" * 400
+    for where in (f"x < {far}", f"x == -{far}", f"x in (1, {far})"):
+        for domain in (Integers(0, 5), Reals(0, 5), Categories([1, 2])):
+            with pytest.raises(InvalidInput, match="constants of its kind"):
+                check_condition(where, {"x": domain})

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,7 @@ import pytest
 
 from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics import Categories, Count, Histogram, Integers, Mean, Median, Reals, Statistic, Sum, Table
-from optcomp.statistics.engines import DuckdbRows
+from optcomp.statistics.engines import VIEW, DuckdbRows
 
 COLUMNS = {"age": Integers(0, 99), "income": Reals("-1/3", "1000/7", unit="1/3"), "town": Categories(["a", "it's"])}
 PEOPLE = {
@@ -329,3 +333,111 @@ def test_rows_of_an_engine_are_digested_as_a_set(tmp_path: Path) -> None:
     connection.con.execute("CREATE TABLE other AS SELECT greatest(i, 1) AS c0 FROM range(9) t(i)")
     one, two, other = (DuckdbRows(connection, name).digest(KEY, ["c0"]) for name in ("one", "two", "other"))
     assert one == two != other
+
+
+@pytest.mark.parametrize("folder", ["c0=5", "g0=0/w0=0", "c2=1", "person=3", "it's; {a,b} ~ %20"])
+def test_the_name_of_a_folder_is_not_a_cell(tmp_path: Path, folder: str) -> None:
+    """DuckDB makes columns of folders that are named so, unless told not to."""
+    table = people()
+    same(Table.open(table.save(tmp_path / folder / "people")), table)
+    connection = ibis.duckdb.connect()
+    kept = table.save(tmp_path / folder / "kept", connection=connection)
+    same(Table.open(kept, connection=connection), table)
+
+
+def test_preparation_does_not_read_its_folder_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answers(people())
+    (tmp_path / "c0=5").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "c0=5"))
+    assert answers(people()) == expected
+
+
+@pytest.mark.parametrize("letter", ["*", "?", "["])
+def test_a_path_that_is_a_pattern_is_refused(tmp_path: Path, letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine would look for other files, too."""
+    table, pattern = people(), tmp_path / f"a{letter}1]"
+    with pytest.raises(InvalidInput, match="patterns"):
+        table.save(pattern / "people")
+    assert not pattern.exists()
+    table.save(tmp_path / "plain" / "people")
+    (tmp_path / "plain").rename(pattern)
+    with pytest.raises(InvalidInput, match="patterns"):
+        Table.open(pattern / "people")
+    monkeypatch.setattr("tempfile.tempdir", str(pattern))
+    with pytest.raises(InvalidInput, match="patterns"):
+        people()
+
+
+def test_a_snapshot_is_the_same_after_the_process_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = people()
+    table.save("people")
+    opened = Table.open("people")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    same(opened, table)
+
+
+def test_another_snapshot_at_the_same_path_does_not_answer(tmp_path: Path) -> None:
+    """A folder that is removed and prepared anew has other rows, of which the digest that was verified says nothing."""
+    asked, waiting = (Table.open(people().save(tmp_path / name)) for name in ("asked", "waiting"))
+    expected = answers(asked)
+    for name, table in (("asked", asked), ("waiting", waiting)):
+        shutil.rmtree(tmp_path / name)
+        with pytest.raises(UnreadableData, match="not the file that was opened"):
+            Count().measure(table)
+        anew = people(bad_cells="missing").save(tmp_path / name)
+        with pytest.raises(UnreadableData, match="not the file that was opened"):
+            Count().measure(table)
+        assert answers(Table.open(anew)) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_can_ask_what_its_parent_has_asked() -> None:
+    """Engines run in threads, which a fork leaves behind: an inherited connection would wait for ever."""
+    code = (
+        "import os, signal, pyarrow as pa\n"
+        "from optcomp.statistics import Integers, Sum, Table\n"
+        "table = Table(pa.table({'x': pa.array([1] * 300_000)}), {'x': Integers(0, 3)})\n"
+        "assert Sum('x').measure(table) == ((300_000,),)\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    signal.alarm(20)\n"
+        "    os._exit(0 if Sum('x').measure(table) == ((300_000,),) else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert Sum('x').measure(table) == ((300_000,),)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+def test_a_link_may_go_elsewhere_and_an_open_snapshot_stays(tmp_path: Path) -> None:
+    """Such as one named `current`; and `..` behind a link is where the system says, not where the text says."""
+    table, other = people(), Table(pa.table({"x": [1]}), {"x": Integers(0, 1)})
+    table.save(tmp_path / "deep" / "er" / "people")
+    (tmp_path / "current").symlink_to(tmp_path / "deep" / "er")
+    opened = [Table.open(tmp_path / "current" / "people"), Table.open(tmp_path / "current" / ".." / "er" / "people")]
+    (tmp_path / "current").unlink()
+    (tmp_path / "current").symlink_to(other.save(tmp_path / "other" / "people").parent)
+    for each in opened:
+        same(each, table)
+
+
+def test_what_does_not_fit_into_memory_goes_where_nobody_else_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default DuckDB would write it into the folder that the process is in."""
+    monkeypatch.chdir(tmp_path)
+    table = Table.open(people().save(tmp_path / "people"), memory="40MB")
+    once = f"(SELECT count(*) AS c FROM {VIEW}) AS once"
+    wide = f"SELECT n, min(md5(n::VARCHAR)) AS m FROM range(1000000) AS r(n), {once} GROUP BY n"
+    asked = "current_setting('temp_directory'), current_setting('allowed_directories')"
+    ((count, folder, allowed),) = table.run(f"SELECT count(m), {asked} FROM ({wide} ORDER BY m)")
+    assert count == 1_000_000
+    assert [os.path.realpath(each) for each in allowed] == [os.path.realpath(folder)]
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["people"]
+    del table
+    gc.collect()
+    assert not Path(folder).exists()

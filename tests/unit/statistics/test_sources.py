@@ -355,3 +355,22 @@ def test_ibis_tables_of_the_same_engine_are_asked_as_they_are() -> None:
         table = Table(connection.table(name).filter(ibis._.x > 1), {"x": Integers(0, 4)})
         statistics: list[Statistic] = [Count(), Sum("x"), Histogram("x", bins=2)]
         assert [each.measure(table) for each in statistics] == [((2,),), ((6,),), ((0, 2, 0),)]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 5, 9, 1 << 22])
+def test_a_byte_order_mark_in_a_cell_is_a_letter_wherever_a_block_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    """Where blocks begin depends on what others wrote."""
+    monkeypatch.setattr("optcomp.statistics.sources.lines._CHUNK", chunk)
+    mark, path = "\ufeff".encode(), tmp_path / "marks.csv"
+    path.write_bytes(b"text\n" + mark + b"a\na\n" + mark + b"\n" + mark + b"a\n\xef\n")
+    table = Table(path, {"text": Categories(["a", "\ufeffa", "\ufeff"])}, bad_cells="missing")
+    assert Histogram("text").measure(table) == ((1, 2, 1, 1),)
+
+
+def test_a_header_with_an_endless_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_bytes(b"x," + b"a" * 200_000 + b"\n1,2\n")
+    with pytest.raises(InvalidInput, match="header"):
+        Table(path, {"x": Integers(0, 5)})

@@ -17,6 +17,8 @@ _READERS = {".csv": ",;\t|", ".tsv": "\t", ".parquet": "", ".pq": ""}
 """The delimiters that a header may have."""
 _UTF16, _UTF8 = (b"\xff\xfe", b"\xfe\xff"), b"\xef\xbb\xbf"
 """With which files begin: those that are not UTF-8, and some that are."""
+_NO_MARK = b"\n"
+"""An empty line, which is no record: Arrow would take a byte order mark off the first cell of every block."""
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """Names that differ in case, of these letters only, are too alike."""
 
@@ -123,8 +125,8 @@ class CsvFile(Source):
             records = Records(file, self._delimiter, len(self.columns), multiline=self._multiline, line=self._line)
             self._records, self.lines = records, records.lines
             for block in records.blocks():
-                read = arrow_csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
-                table = arrow_csv.read_csv(pa.py_buffer(block), read, parse, convert)
+                read = arrow_csv.ReadOptions(use_threads=False, block_size=len(block) + 2, column_names=names)
+                table = arrow_csv.read_csv(pa.py_buffer(_NO_MARK + block), read, parse, convert)
                 yield from table.rename_columns(self._used or ["0"]).select(self._used or ["0"]).to_batches()
 
     def share(self, rows: int) -> float:
@@ -167,7 +169,10 @@ def _header(path: Path, first: bytes, delimiter: str) -> list[str]:
     text = first.removeprefix(_UTF8).decode("utf8", "replace")
     if not text:
         raise InvalidInput("source", str(path), "is empty")
-    names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InvalidInput("source", str(path), f"has a header that cannot be read ({error})") from None
     if not names:
         raise InvalidInput("source", str(path), "must begin with the names of its columns, not with an empty line")
     return [name or f"(column {place})" for place, name in enumerate(names, 1)]  # such as an index that was written

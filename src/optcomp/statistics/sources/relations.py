@@ -88,7 +88,7 @@ class Relation(Source):
                 return
             reader = arrow_csv.open_csv(
                 pa.PythonFile(stream, mode="r"),
-                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names),
+                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows=1),
                 parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.large_binary()),
@@ -171,7 +171,7 @@ def _typed(cells: Any, kind: Any) -> Any:
 
 
 class _Stream:
-    """What a COPY sends, as a file."""
+    """What a COPY sends, as a file; after an empty line, or its reader would take a byte order mark off a cell."""
 
     closed = False
 
@@ -179,6 +179,7 @@ class _Stream:
         self._blocks = iter(copied)
         self._ready = memoryview(next(self._blocks, b""))
         self.begun = bool(self._ready)
+        self._ready = memoryview(b"\n" + bytes(self._ready))
 
     def readable(self) -> bool:
         """It is."""
