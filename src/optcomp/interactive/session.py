@@ -66,7 +66,7 @@ class Session(Live):
 
     def __init__(self, table: Table, budget: Filter, *, name: str = "session") -> None:
         if not isinstance(table, Table):
-            raise InvalidInput("table", table, "must be a statistics.Table")
+            raise InvalidInput("table", table, "must be a Table; Table.open opens one that was saved")
         if not isinstance(budget, Filter):
             raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
         if type(budget).admit is not Filter.admit:

@@ -359,11 +359,5 @@ def _noise(word: str, statistic: Statistic, place: str) -> Noise | None:
 
 def _check_where(where: str, table: Declared) -> None:
     """The condition must fit the declared types of its columns."""
-    asked = columns_of(where)
-    for column in asked:
-        if column not in table.columns:
-            known = ", ".join(table.columns)
-            raise InvalidInput(
-                "where", column, f"is not a declared column ({known}); text needs quotes, as in x == 'yes'"
-            )
+    asked = columns_of(where, table.columns)
     check_condition(where, {column: table.columns[column] for column in asked})

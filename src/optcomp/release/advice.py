@@ -137,13 +137,14 @@ def _share(share: float) -> str:
 
 def _condition(found: ConditionCounts) -> Iterator[str]:
     name = shortened(found.statistic)
-    satisfy = "1 row satisfies" if found.rows == 1 else f"{found.rows:,} rows satisfy"
-    left = f"; the lot leaves {found.rows:,} of {found.rows_before:,}" if found.rows < found.rows_before else ""
+    before = found.rows_before
+    satisfy = f"{before:,} row{'s satisfy' if before != 1 else ' satisfies'} {found.where}"
+    left = f", and the lot leaves {found.rows:,} of them" if found.rows < before else ""
     if not found.rows:
-        yield f"{name}: no row satisfies {found.where}{left}"
+        yield f"{name}: {satisfy if before else f'no row satisfies {found.where}'}{left}"
     elif found.declared is not None and (found.own or found.matters) and _far(found.declared, found.rows):
-        reckoned = "its entry rows says" if found.own else "without an entry rows the plan reckons with"
-        yield f"{name}: {satisfy} {found.where}{left}; {reckoned} {found.declared:,}"
+        reckoned = "its entry `rows` says" if found.own else "it has no entry `rows`, so its error is stated for"
+        yield f"{name}: {satisfy}{left}; {reckoned} {found.declared:,}"
     elif found.values is not None and found.reckoned is not None and _far(found.reckoned, found.values):
         yield f"{name}: {found.values:,} of these rows have a value, and its error is stated for {found.reckoned:,}"
     if found.people_before - found.people > NEAR * found.people_before:

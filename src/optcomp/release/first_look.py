@@ -19,7 +19,7 @@ from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCount
 from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared
 from optcomp.statistics import Categories, Declared, ExactCounts, Preparation
 
-NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish"
+NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish"
 BOUNDS = (
     "Bounds, categories and numbers of rows should come from what is known beforehand, not from here",
     "Choosing them by looking at the data is not covered by the guarantee, and a release shows its plan",

@@ -10,6 +10,7 @@ from typing import Any
 from optcomp.errors import InvalidInput
 from optcomp.planner import Document
 from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
+from optcomp.release.released import misfit
 from optcomp.statistics import (
     BadCells,
     Categories,
@@ -39,9 +40,9 @@ def prepared(
             keep_everything=keep_everything,
         )
     except InvalidInput as error:
-        if error.argument in ("source", "memory", "bad_cells"):
+        if error.argument != "columns":
             raise
-        raise InvalidInput("source", str(data), f"does not fit the plan ({error})") from None
+        raise misfit(data, error) from None
     except OSError as error:
         raise InvalidInput("source", str(data), f"cannot be read ({error.strerror or error})") from None
 

@@ -46,7 +46,7 @@ def prepare_data(
     """
     target, bad = Path(out), document.bad_cells if bad_cells is None else bad_cells
     if target.exists() or target.is_symlink():
-        raise InvalidInput("path", str(out), "is there already: a snapshot is never overwritten")
+        raise InvalidInput("path", str(out), "is there already, and a snapshot is never overwritten: name a new folder")
     found = prepared(
         document,
         Path(data),

@@ -95,9 +95,9 @@ def _from_snapshot(document: Document, path: Path) -> Table:
         in_database = "is a snapshot whose rows a database keeps: prepare one that keeps them in its folder"
         problem = in_database if error.argument == "connection" else error.problem
         raise InvalidInput("source", str(path), problem) from None
-    other = difference(document.table, table)
+    other = difference(document.table, table, ("in the plan", "in the snapshot"))
     if other is not None:
-        problem = f"is a snapshot of data that were declared in another way; the plan and the snapshot have {other}"
+        problem = f"is a snapshot of another declaration: {other}; prepare the data again with this plan"
         raise InvalidInput("source", str(path), problem)
     return table
 
@@ -291,12 +291,21 @@ def _opened(document: Document, data: Path) -> Table:
     try:
         return table_of(document, data)
     except InvalidInput as error:
-        raise InvalidInput("source", str(data), f"does not fit the plan ({error})") from None
+        if error.argument != "columns":
+            raise
+        raise misfit(data, error) from None
+
+
+def misfit(data: Path, error: InvalidInput) -> InvalidInput:
+    """A column of the file is not as the plan says: an error about the file."""
+    return InvalidInput("source", str(data), f"does not fit the plan: column {error.value!r} {error.problem}")
 
 
 def _digest(data: Path, tell: Tell) -> str:
     try:
         return file_digest(data, tell)
+    except IsADirectoryError:
+        raise InvalidInput("source", str(data), "is a folder, but not a snapshot") from None
     except OSError as error:
         raise InvalidInput("source", str(data), f"cannot be read ({error.strerror or error})") from None
 

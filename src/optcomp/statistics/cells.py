@@ -73,9 +73,9 @@ def fits(name: str, domain: Domain | None, kind: pa.DataType) -> None:
     if number or text or raw:
         return
     if isinstance(domain, Numbers):
-        raise InvalidInput("columns", f"{name}: {kind}", "must hold numbers to be declared as numbers")
+        raise InvalidInput("columns", name, f"must hold numbers to be declared as numbers, and holds {kind}")
     if not (is_a.is_temporal(kind) or is_a.is_fixed_size_binary(kind)):
-        raise InvalidInput("columns", f"{name}: {kind}", "must hold text, numbers, truth values or dates")
+        raise InvalidInput("columns", name, f"must hold text, numbers, truth values or dates, and holds {kind}")
 
 
 def plain(column: Any) -> Any:

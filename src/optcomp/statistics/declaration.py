@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, shown
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Categories, Domain, Integers, Reals
 
@@ -45,16 +45,20 @@ def read_declaration(written: Mapping[str, Any]) -> Declared:
         raise InvalidInput("declaration", str(error), "is not as it was written") from None
 
 
-def difference(first: Declared, second: Declared) -> str | None:
-    """What two declarations differ in, but for their names; None if in nothing."""
+def difference(first: Declared, second: Declared, places: tuple[str, str]) -> str | None:
+    """What two declarations differ in, but for their names; None if in nothing.  `places` says where they stand."""
     one, other = written_declaration(first), written_declaration(second)
     for entry in one:
         if entry not in ("name", "population", "columns") and one[entry] != other[entry]:
-            return f"{entry}: {one[entry]!r} and {other[entry]!r}"
+            return _both(entry, one[entry], other[entry], places)
     for name in dict.fromkeys((*first.columns, *second.columns)):
         if first.columns.get(name) != second.columns.get(name):
-            return f"the column {name!r}"
+            return _both(f"column {name!r}", first.columns.get(name), second.columns.get(name), places)
     return None
+
+
+def _both(what: str, one: object, other: object, places: tuple[str, str]) -> str:
+    return f"{what} is {shown(one)} {places[0]} and {shown(other)} {places[1]}"
 
 
 def _domain(domain: Domain) -> dict[str, Any]:

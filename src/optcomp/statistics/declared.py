@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics import whole
-from optcomp.statistics.domains import Categories, Domain
+from optcomp.statistics.domains import Categories, Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 
 Neighbours = Literal["add-remove", "replace"]
@@ -146,7 +146,8 @@ class Declared:
             raise InvalidInput(argument, column, f"is not a declared column of {self.name} ({declared})")
         domain = self.columns[column]
         if not isinstance(domain, kind):
-            raise InvalidInput(argument, column, f"must be declared as {kind.__name__}, and is {domain!r}")
+            wanted = "integers or reals" if kind is Numbers else kind.__name__
+            raise InvalidInput(argument, column, f"must be declared as {wanted}, and is {domain!r}")
         return domain
 
     def __repr__(self) -> str:

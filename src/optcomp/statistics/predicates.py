@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -42,9 +42,13 @@ _MOST_DEPTH = 50
 """Engines refuse deeper expressions."""
 
 
-def columns_of(where: str) -> tuple[str, ...]:
-    """The columns that a condition names, in order of appearance."""
+def columns_of(where: str, declared: Collection[str]) -> tuple[str, ...]:
+    """The columns that a condition names, in order of appearance; all must be declared."""
     names = [node.id for node in ast.walk(_parsed(where)) if isinstance(node, ast.Name)]
+    for name in names:
+        if name not in declared:
+            problem = f"is not a declared column ({', '.join(declared)}); text needs quotes, as in x == 'yes'"
+            raise InvalidInput("where", name, problem)
     return tuple(dict.fromkeys(names))
 
 

@@ -60,7 +60,9 @@ class Frozen:
 def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
     """Write a snapshot, whole or not at all."""
     if path.exists() or path.is_symlink():
-        raise InvalidInput("path", str(path), "is there already: a snapshot is never overwritten")
+        raise InvalidInput(
+            "path", str(path), "is there already, and a snapshot is never overwritten: name a new folder"
+        )
     literal_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -144,7 +146,10 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
     try:
         found = _digest(rows, declared, key, lot, document)
     except Exception as error:
-        raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__})") from None
+        asked = (
+            "" if isinstance(rows, ParquetRows) else "; is this the database that keeps them, and may you read them?"
+        )
+        raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__}){asked}") from None
     if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
     return declared, Frozen(rows, lot, how, digest)

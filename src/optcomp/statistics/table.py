@@ -141,8 +141,8 @@ class Table(Declared):
 
         Of the column `grouped` the groups of each person, and the rows in each group, are bounded too.
         """
-        asked = columns_of(where) if where is not None else ()
-        for column in (*asked, *(shape[0] for shape in shapes.values())):
+        asked = columns_of(where, self.columns) if where is not None else ()
+        for column, *_ in shapes.values():
             self.domain(column, Domain)
         kept = self._relation
         if grouped is not None:
@@ -247,6 +247,10 @@ class _Temporary(ParquetRows):
 
 
 def _source(source: object, declared: Declared, multiline: bool) -> Source:
+    if not isinstance(multiline, bool):
+        raise InvalidInput("multiline", multiline, "must be True or False")
+    if isinstance(source, str | Path) and snapshot.is_snapshot(Path(source)):
+        raise InvalidInput("source", str(source), "is a snapshot: open it by Table.open")
     numbers = {column for column, domain in declared.columns.items() if domain.holds in (int, float)}
     return opened(source, used_columns(declared), numbers, multiline)
 

@@ -16,7 +16,7 @@ from optcomp.cli.main import app
 from optcomp.planner.source import dumped
 from tests.plans import small
 
-NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish."
+NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish."
 ROWS = {"age": [i % 100 for i in range(1000)], "region": ["north", "south"] * 500, "year": [2020] * 1000}
 
 
@@ -130,7 +130,7 @@ def test_no_letter_of_a_cell_or_name_harms_the_terminal() -> None:
         ("plan.yaml --data nothing.csv", "optcomp: --data: is not a file, got 'nothing.csv'"),
         ("plan.yaml --data empty.csv", "optcomp: --data: is empty, got 'empty.csv'"),
         ("plan.yaml --data twice.csv", "--data: must name each column once, and its header has 'age' twice"),
-        ("plan.yaml --data other.csv", "--data: does not fit the plan (columns: is not in the table"),
+        ("plan.yaml --data other.csv", "--data: does not fit the plan: column 'age' is not in the table"),
         ("people.csv --data people.csv", "people.csv"),
     ],
 )

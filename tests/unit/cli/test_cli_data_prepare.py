@@ -20,7 +20,7 @@ from optcomp.release import prepare_data
 from optcomp.statistics import Count, Table
 from tests.plans import Plain, small
 
-NOTICE = "Exact numbers, not private: for whoever holds the data; do not publish."
+NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish."
 DATA: Plain = {"rows": 4, "person": "id", "rows_per_person": 2}
 
 
@@ -51,7 +51,7 @@ def test_what_is_printed() -> None:
     assert ["rows that stay", "4"] in cells
     assert ["not whole age", "1, rounded"] in cells
     assert ["age", "integers 0 to 99", "0", "0", "0", "1", "", "7.5", "120"] in cells
-    assert "The snapshot is in people.snapshot; it is private: keep it with the data." in lines
+    assert "The snapshot is in people.snapshot; it holds people's data: keep it where the file is kept." in lines
     assert Count().measure(Table.open("people.snapshot")) == ((4,),)
 
 
@@ -70,7 +70,8 @@ def test_what_cannot_be_read_is_one_line_with_place_and_reason() -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
         "optcomp: bad.csv, line 2, column 'age': not a number; 1 line and 1 cell cannot be read; "
-        "mend the data, or say bad_cells: missing in the plan to count them as missing\n"
+        "mend the data, or say bad_cells: missing in the plan (or --bad-cells missing to data prepare) "
+        "to count them as missing\n"
     )
     assert not Path("x.snapshot").exists()
     counted = run("data prepare plan.yaml --data bad.csv --out x.snapshot --bad-cells missing")
@@ -102,15 +103,18 @@ def test_options_are_as_the_plan_says_unless_given() -> None:
     ("arguments", "said"),
     [
         ("plan.yaml --data people.csv", "Missing option '--out'"),
-        ("plan.yaml --data people.csv --out there", "--out: is there already: a snapshot is never overwritten"),
+        (
+            "plan.yaml --data people.csv --out there",
+            "--out: is there already, and a snapshot is never overwritten: name a new folder",
+        ),
         ("plan.yaml --data people.csv --out no/x.snapshot", "--out: 'no' is not a directory"),
         ("plan.yaml --data people.csv --out people.csv", "--out: is the same file as --data, people.csv"),
-        ("plan.yaml --data there --out x", "--data: must end in one of"),
+        ("plan.yaml --data there --out x", "--data: is a folder, and must be a CSV or Parquet file"),
         ("plan.yaml --data none.csv --out x", "--data: is not a file, got 'none.csv'"),
         ("plan.yaml --data people.csv --out x --bad-cells skip", "--bad-cells: must be refuse or missing, got 'skip'"),
         ("plan.yaml --data people.csv --out x --memory much", "--memory: must be a size such as '512MB' or '4GB'"),
         ("none.yaml --data people.csv --out x", "none.yaml: No such file or directory"),
-        ("other.yaml --data people.csv --out x", "--data: does not fit the plan (columns: is not in the table"),
+        ("other.yaml --data people.csv --out x", "--data: does not fit the plan: column 'height' is not in the table"),
     ],
 )
 def test_bad_input_is_one_line_and_the_exit_code_2(arguments: str, said: str) -> None:
@@ -152,8 +156,8 @@ def test_a_release_says_what_is_wrong_with_the_data_before_it_begins() -> None:
     Path("other.yaml").write_text(dumped(small(data=DATA | {"rows_per_person": 3})), encoding="utf8")
     other = run("plan release other.yaml --data people.snapshot")
     assert (other.exit_code, other.stdout, other.stderr.count("\n")) == (2, "", 1)
-    assert "--data: is a snapshot of data that were declared in another way" in other.stderr
-    assert "rows_per_person: 3 and 2" in other.stderr
+    assert "--data: is a snapshot of another declaration: " in other.stderr
+    assert "rows_per_person is 3 in the plan and 2 in the snapshot" in other.stderr
     checked = run("data check plan.yaml --data people.snapshot")
     assert (checked.exit_code, checked.stdout) == (2, "")
     assert "--data: is a snapshot, of a file that was read already" in checked.stderr

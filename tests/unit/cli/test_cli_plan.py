@@ -321,7 +321,7 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     ),
     "wrong column": (
         {"statistics": {"a": {"mean": "region"}}},
-        "statistics.a.mean: must be declared as Numbers, and is Categories(['north', 'south']), got 'region'",
+        "statistics.a.mean: must be declared as integers or reals, and is Categories(['north', 'south']), got 'region'",
     ),
     "unknown entry": (
         {"statistics": {"a": {"mean": "age", "eror": 1}}},
@@ -467,8 +467,7 @@ COMMANDS = {
     "release plan.yaml --data people.parquet --html plan.yaml": "Got unexpected extra argument(s) (plan.yaml)",
     "release plan.yaml --data people.parquet --out nowhere/a.json": "--out: 'nowhere' is not a directory",
     "release plan.yaml --data pair.json": (
-        "--data: does not fit the plan (source: must end in one of .csv, .tsv, .parquet, .pq, got 'pair.json'), "
-        "got 'pair.json'"
+        "--data: must end in one of .csv, .tsv, .parquet, .pq, got 'pair.json'"
     ),
 }  # fmt: skip
 

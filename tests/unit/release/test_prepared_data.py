@@ -145,11 +145,17 @@ def test_another_snapshot_of_the_same_data_is_other_data(data: Path, out: Path, 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"data": {"neighbours": "replace"}}, "neighbours: 'replace' and 'add-remove'"),
-        ({"data": {"person": "id"}}, "person: 'id' and None"),
-        ({"data": {"person": "id", "rows_per_person": 2}}, "person: 'id' and None"),
-        ({"columns": small()["columns"] | {"age": {"integers": [0, 98]}}}, "the column 'age'"),
-        ({"columns": small()["columns"] | {"income": {"reals": [0, 1]}}}, "the column 'income'"),
+        ({"data": {"neighbours": "replace"}}, "neighbours is 'replace' in the plan and 'add-remove' in the snapshot"),
+        ({"data": {"person": "id"}}, "person is 'id' in the plan and None in the snapshot"),
+        ({"data": {"person": "id", "rows_per_person": 2}}, "person is 'id' in the plan and None in the snapshot"),
+        (
+            {"columns": small()["columns"] | {"age": {"integers": [0, 98]}}},
+            "column 'age' is Integers(0, 98) in the plan and Integers(0, 99) in the snapshot",
+        ),
+        (
+            {"columns": small()["columns"] | {"income": {"reals": [0, 1]}}},
+            "column 'income' is Reals(0, 1) in the plan and None in the snapshot",
+        ),
     ],
 )
 def test_a_snapshot_of_another_declaration_is_refused(
@@ -159,7 +165,8 @@ def test_a_snapshot_of_another_declaration_is_refused(
     with pytest.raises(InvalidInput) as error:
         release_plan(document(**changes), found.snapshot, out)
     assert error.value.argument == "source"
-    assert error.value.problem.endswith(f"; the plan and the snapshot have {words}")
+    again = "prepare the data again with this plan"
+    assert error.value.problem == f"is a snapshot of another declaration: {words}; {again}"
     assert not out.exists()
 
 
@@ -220,7 +227,7 @@ def test_counts_of_what_was_done(tmp_path: Path) -> None:
     assert age.first_unread == "people.csv, line 3"
     assert (region.missing, region.unknown, region.unseen) == (1, 6, ("south",))
     assert Count().measure(Table.open(found.snapshot)) == ((kept,),)
-    assert json.loads(json.dumps(found.as_dict()))["notice"].startswith("Exact numbers, not private")
+    assert json.loads(json.dumps(found.as_dict()))["notice"].startswith("Exact numbers, without noise")
 
 
 def test_what_is_said_goes_before_the_plan(tmp_path: Path) -> None:
@@ -243,7 +250,7 @@ def test_what_is_said_goes_before_the_plan(tmp_path: Path) -> None:
 def test_what_cannot_be_prepared(data: Path, tmp_path: Path) -> None:
     found = prepare_data(document(), data, tmp_path / "x.snapshot")
     wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
-        (data, found.snapshot, {}, "^path: is there already: a snapshot is never overwritten"),
+        (data, found.snapshot, {}, "^path: is there already, and a snapshot is never overwritten: name a new folder"),
         (found.snapshot, tmp_path / "y", {}, "^source: is a snapshot"),
         (tmp_path / "none.csv", tmp_path / "y", {}, "^source: is not a file"),
         (data, tmp_path / "y", {"bad_cells": "skip"}, "^bad_cells: must be 'refuse' or 'missing'"),

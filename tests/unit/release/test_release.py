@@ -425,10 +425,10 @@ def test_bad_data(data: Path, out: Path, tmp_path: Path) -> None:
     lacking.write_text("age;sex\n3;m\n", encoding="utf8")
     for path, words in (
         (tmp_path / "none.csv", r"source: cannot be read \(No such file or directory\), got"),
-        (tmp_path, r"source: cannot be read \(Is a directory\), got"),
-        (bad, "source: does not fit the plan .source: cannot be read"),
-        (lacking, "source: does not fit the plan .columns: is not in the table, which has age, sex, got 'region'"),
-        (tmp_path / "plan.yaml", "source: does not fit the plan .source: must end in one of"),
+        (tmp_path, "^source: is a folder, but not a snapshot, got"),
+        (bad, "^source: cannot be read as Parquet"),
+        (lacking, "^source: does not fit the plan: column 'region' is not in the table, which has age, sex, got"),
+        (tmp_path / "plan.yaml", "^source: must end in one of"),
     ):
         if path.suffix == ".yaml":
             path.write_text("x", encoding="utf8")

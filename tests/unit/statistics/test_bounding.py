@@ -31,7 +31,7 @@ from optcomp.statistics import (
     Table,
     Variance,
 )
-from tests.oracles import lot
+from tests.oracles.snapshots import Codes, snapshot
 from tests.unit.statistics.people import Changing
 
 Given = tuple[str | None, int | None, str | None]
@@ -74,16 +74,16 @@ def prepared(rows: list[Given], **declared: Any) -> Table:
     return Table(pa.table(arrays), COLUMNS, person="who", **declared)
 
 
-def kept(table: Table) -> lot.Kept:
+def kept(table: Table) -> Counter[Codes]:
     """All rows of a snapshot, as they are stored."""
     ranks = [f"{letter}{rank}" for rank in range(len(table.grouped_by)) for letter in "gw"]
     return Counter(table.run(f"SELECT {', '.join(['person', 'c0', 'c1', *ranks])} FROM optcomp_rows"))
 
 
-def coded(row: Given) -> tuple[str | None, lot.Cells]:
+def coded(row: Given) -> tuple[str | None, Codes]:
     """The integers of a row, by what its columns are declared as."""
     who, k, c = row
-    return who, (None if k is None else min(max(k, 0), 9), None if c is None else {"a": 0, "b": 1}.get(c, 2))
+    return who or None, (None if k is None else min(max(k, 0), 9), None if c is None else {"a": 0, "b": 1}.get(c, 2))
 
 
 @pytest.mark.parametrize(("rows", "groups", "each"), BOUNDS)
@@ -95,7 +95,7 @@ def test_a_snapshot_holds_what_the_lot_says(rows: int, groups: int, each: int, d
     grouped = data.draw(st.sampled_from([None, ["k"], ["c", "k"]])) if min(groups, each) < rows else None
     table = prepared(crowd, **limits(rows, groups, each), grouped_by=grouped, lot_key=key)
     columns = [list(COLUMNS).index(name) for name in table.grouped_by]
-    expected = lot.snapshot(key, map(coded, crowd), rows, columns)
+    expected = snapshot(table, key, [coded(row) for row in crowd])
     assert kept(table) == expected
     assert Count().measure(table) == ((sum(expected.values()),),)
     for rank, name in enumerate(table.grouped_by):
@@ -195,8 +195,8 @@ def test_the_lot_comes_before_the_condition() -> None:
     rows: list[Given] = [("ann", 1, "a"), ("ann", 1, "a"), ("ann", 1, "a"), ("ann", 7, "b")]
     stayed: Counter[bool] = Counter()
     for number in range(24):
-        (row,) = lot.snapshot(key_of(number), map(coded, rows), 1)
         table = prepared(rows, lot_key=key_of(number))
+        (row,) = snapshot(table, key_of(number), [coded(row) for row in rows])
         seven = row[1] == 7
         assert Sum("k", where="c == 'b'").measure(table) == ((7 * seven,),)
         assert Histogram("c", where="k > 5").measure(table) == ((0, int(seven), 0),)

@@ -100,7 +100,7 @@ def test_it_is_read_and_planned() -> None:
     assert grown.error <= 40
     assert doubled.relative == doubled.error / 2000
     assert doubled.question.scales(plan.document.table)[0] > people.question.scales(plan.document.table)[0]
-    with pytest.raises(InvalidInput, match=r"statistics.a.pairs: must be declared as Numbers"):
+    with pytest.raises(InvalidInput, match=r"statistics.a.pairs: must be declared as integers or reals"):
         read(small(statistics={"a": {"pairs": "region"}}))
     with pytest.raises(InvalidInput, match=r"data.rows: must be given: the error of pairs of age depends on it"):
         make_plan(read(small(data={}, statistics={"a": {"pairs": "age"}})))

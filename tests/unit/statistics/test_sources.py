@@ -268,6 +268,30 @@ def test_what_is_no_table_is_refused(source: object) -> None:
         Table(source, {"x": Integers(0, 1)})
 
 
+def test_what_is_no_table_is_told_what_would_be_one(tmp_path: Path) -> None:
+    columns = {"age": Integers(0, 9)}
+    kept = Table(pa.table({"age": [1]}), columns).save(tmp_path / "kept")
+    twice = pd.DataFrame([[1, 2]], columns=["age", "age"])
+    for source, words in (
+        ([7_654_321], "source: must be the path of a file, a data frame, or a table of Arrow or Ibis"),
+        ({"age": [1]}, "source: has no types but those of its values: make it a data frame, got 'dict'"),
+        (kept, "source: is a snapshot: open it by Table.open, got"),
+        (str(tmp_path), "source: is a folder, and must be a CSV or Parquet file, got"),
+        (twice, "columns: is in the table twice, got 'age'"),
+        (pa.Table.from_arrays([[1], [2]], ["age", "age"]), "columns: is in the table twice, got 'age'"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            Table(source, columns)
+        assert str(caught.value).startswith(words)
+        assert "7654321" not in str(caught.value)
+
+
+@pytest.mark.parametrize("multiline", ["no", 0, None])
+def test_multiline_is_a_truth_value(multiline: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^multiline: must be True or False, got"):
+        Table(pa.table({"age": [1]}), {"age": Integers(0, 9)}, multiline=multiline)
+
+
 def test_columns_must_be_there_and_hold_what_can_be_declared(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": [1], "day": [pd.Timestamp("2020-01-01")], 5: [1]})
     bit = Integers(0, 1)

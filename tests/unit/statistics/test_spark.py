@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,32 +11,14 @@ import ibis
 import pytest
 
 from optcomp.statistics import Histogram, Integers, Mean, Reals, Table
+from tests import servers
 from tests.unit.statistics import engines
-
-SETTINGS = {
-    "spark.driver.memory": "512m",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.log.level": "OFF",
-}
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from pyspark.sql import SparkSession
-
-    logging.getLogger("py4j").setLevel(logging.ERROR)
-    builder = SparkSession.builder.master("local[1]").appName("optcomp")
-    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("spark")))
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    running = builder.getOrCreate()
-    yield running
-    running.stop()
+def session() -> Iterator[Any]:
+    with servers.spark() as connection:
+        yield connection._session
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for

@@ -82,7 +82,7 @@ _Memory = Annotated[
 def check(plan: _Plan, data: _Data, as_json: options.PlainJson = False) -> None:
     """Count what preparation drops, changes and cannot read, and what conditions lose, before anything is spent.
 
-    The numbers are exact and not private: do not publish them. Nothing is written, and no budget is spent.
+    The numbers are exact, without noise: do not publish them. Nothing is written, and no budget is spent.
 
     Exit code 0 if nothing looks wrong, 1 if there is advice, 2 for bad input.
 
@@ -116,8 +116,8 @@ def prepare(
 ) -> None:
     """Read a table once, as the plan declares it, and write the snapshot that questions are asked of.
 
-    The numbers that are printed are exact and not private, and so is the snapshot: keep it with the data. No budget
-    is spent.
+    The numbers that are printed are exact, without noise: do not publish them. Keep the snapshot with the data. No
+    budget is spent.
 
     Exit code 0 if the snapshot is written; 2 and one line if it is not: bad input, or data that cannot be read.
 

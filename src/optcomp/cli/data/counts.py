@@ -55,7 +55,9 @@ def show_prepared(found: PreparedData) -> None:
     """The file, the people, a line for each column, and where the snapshot is."""
     say(f"{NOTICE}.")
     _show(found.file, found.person, found.columns, [("rows that stay", f"{found.rows:,}")])
-    say(f"The snapshot is in {printable(found.snapshot, 1000)}; it is private: keep it with the data.")
+    say(
+        f"The snapshot is in {printable(found.snapshot, 1000)}; it holds people's data: keep it where the file is kept."
+    )
     say(f"{NOTICE}.")
 
 
@@ -86,6 +88,8 @@ def _file(file: FileCounts) -> list[tuple[str, str]]:
     rows = [("file", f"{printable(file.name)}, {file.size:,} bytes"), ("rows", f"{file.rows:,}{told}")]
     if file.unread:
         rows.append(("unreadable lines", _unread(file.unread, file.first_unread)))
+    if file.longest_record > 1:
+        rows.append(("longest record", f"{file.longest_record:,} lines"))
     names = [printable(shortened(name)) for name in file.unmentioned]
     if names:
         left = len(names) - _MOST_NAMES

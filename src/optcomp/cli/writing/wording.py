@@ -18,7 +18,7 @@ _PHRASES = (
     (r"\bchosen adaptively\b", "chosen adaptively (--adaptive)"),
     (r"\(or basic composition\)", "(or --method basic)"),
     (r"\bknown_mechanisms\(\) names all\b", "--list names all"),
-    (r"\bsay bad_cells='missing'", "say bad_cells: missing in the plan"),
+    (r"\bsay bad_cells='missing'", "say bad_cells: missing in the plan (or --bad-cells missing to data prepare)"),
 )
 """Words of the library, and what they are on the command line."""
 

@@ -25,6 +25,8 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 def opened_file(path: Path, used: Collection[str], multiline: bool) -> Source:
     """A file by how its name ends."""
+    if path.is_dir():
+        raise InvalidInput("source", str(path), "is a folder, and must be a CSV or Parquet file")
     delimiters = _READERS.get(path.suffix.lower())
     if delimiters is None:
         raise InvalidInput("source", str(path), f"must end in one of {', '.join(_READERS)}")

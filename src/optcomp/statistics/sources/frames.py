@@ -46,19 +46,26 @@ def _arrow(source: Any, used: Collection[str], numbers: Collection[str]) -> pa.T
             all_known(used, list(source.columns))
             if not used:
                 return pa.table({"0": pa.nulls(len(source))})
+            _once(used, list(source.columns))
             return pa.table({name: _from_pandas(source[name], name in numbers) for name in used})
         if isinstance(source, dict):
-            raise TypeError("its types would follow from its values; make it a data frame")
+            raise InvalidInput("source", "dict", "has no types but those of its values: make it a data frame")
         found = pa.table(source)
         all_known(used, found.column_names)
-        twice = [name for name in used if found.column_names.count(name) > 1]
-        if twice:
-            raise TypeError(f"it has the column {twice[0]!r} twice")
+        _once(used, found.column_names)
         return found.select(list(used)) if used else found.slice(0)
     except InvalidInput:
         raise
     except Exception as error:
-        raise InvalidInput("source", type(source).__name__, f"is not a table: {error}") from None
+        wanted = "must be the path of a file, a data frame, or a table of Arrow or Ibis"
+        raise InvalidInput("source", type(source).__name__, f"{wanted} ({type(error).__name__})") from None
+
+
+def _once(used: Collection[str], known: list[Any]) -> None:
+    """Refuses a column whose name stands twice."""
+    for name in used:
+        if known.count(name) > 1:
+            raise InvalidInput("columns", name, "is in the table twice")
 
 
 def _from_pandas(series: Any, number: bool) -> Any:
