@@ -24,6 +24,7 @@ KEYS = {
     ROOT / "interactive" / "store.py": {"secrets.token_bytes", "secrets.token_hex"},
     ROOT / "statistics" / "preparing.py": {"secrets.token_bytes"},
     ROOT / "statistics" / "snapshot.py": {"secrets.token_hex"},
+    ROOT / "statistics" / "spark.py": {"secrets.token_hex"},
 }
 """Files that draw keys, and the names of temporary files and tables."""
 FRAMES = ROOT / "statistics" / "sources" / "frames.py"
