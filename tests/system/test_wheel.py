@@ -134,7 +134,7 @@ def test_core_alone_plans(core: Environment, args: list[str]) -> None:
         (["show", "0.1x5", "--plot", "OUT.svg"], "matplotlib", "plots"),
         (["figures", "OUT"], "matplotlib", "plots"),
         (["plan", "examples/plan.yaml", "--html", "OUT.html"], "matplotlib", "plots"),
-        (["plan", "check", "examples/plan.yaml", "--data", "examples/people.parquet"], r"\w+", "data"),
+        (["data", "check", "examples/plan.yaml", "--data", "examples/people.parquet"], r"\w+", "data"),
         (["audit", "count-laplace"], r"\w+", "data"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else str(value),
@@ -164,6 +164,6 @@ def test_a_missing_extra_is_an_error_of_ours(core: Environment, code: str, libra
 def test_with_data(tmp_path: Path) -> None:
     data = Environment(tmp_path, "[data]")
     run_examples(data, data=True)
-    done = data.run("optcomp", "plan", "check", "examples/plan.yaml", "--data", "examples/people.parquet", "--json")
+    done = data.run("optcomp", "data", "check", "examples/plan.yaml", "--data", "examples/people.parquet", "--json")
     assert (done.returncode in (0, 1), done.stderr) == (True, "")
     assert '"rows"' in done.stdout
