@@ -214,10 +214,10 @@ def _told(engine: Engine, instance: Instance, told: Told) -> list[str]:
 def _places(engine: Engine, told: Told) -> list[tuple[str, str]]:
     """The first cells that cannot be read, and the first line."""
     lines = [number for number, column, _ in told.bad if column is None]
-    found = [(f"{engine.where}, line {min(lines)}", "line")] if lines else []
+    found = [(f"{engine.told}, line {min(lines)}", "line")] if lines else []
     first = min((number for number, column, _ in told.bad if column is not None), default=0)
     return found + [
-        (f"{engine.where}, {engine.unit} {number}, column {column!r}", why)
+        (f"{engine.told}, {engine.unit} {number}, column {column!r}", why)
         for number, column, why in told.bad
         if number == first and column is not None
     ]

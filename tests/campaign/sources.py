@@ -53,6 +53,11 @@ class Engine(ABC):
     def source(self, kinds: Kinds, rows: Sequence[Row]) -> Any:
         """The table, as people would give it."""
 
+    @property
+    def told(self) -> str:
+        """How errors name the last table."""
+        return self.where
+
     def forget(self) -> None:  # noqa: B027
         """Drop what was made for the last instance; most make nothing."""
 
@@ -177,6 +182,11 @@ class Database(Engine):
         self._made.append(name)
         self._fill(name, kinds, rows)
         return self.backend.table(name)
+
+    @property
+    def told(self) -> str:
+        """By its name."""
+        return self._made[-1]
 
     @abstractmethod
     def _fill(self, name: str, kinds: Kinds, rows: Sequence[Row]) -> None: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Collection, Generator
 from typing import TYPE_CHECKING, Any
@@ -91,10 +90,9 @@ def _text(cell: Any, number: bool, pandas: Any) -> str | None:
             return str(int(cell)) if number else str(bool(cell)).lower()
         if types.is_integer(cell):
             return str(int(cell)) if abs(int(cell)) < 10**_MOST_DIGITS else mark(LONG)
-        if types.is_float(cell) and math.isfinite(cell) and abs(cell) <= 2**53 and cell == int(cell):
-            return str(int(cell))
         if types.is_float(cell):
-            return str(float(cell))
+            value = float(cell)  # a short one would warn of numbers that are too large for it
+            return str(int(value)) if abs(value) <= 2**53 and value == int(value) else str(value)
         if types.is_number(cell) or _dated(cell):
             return str(cell)
     except Exception:  # whatever a cell does when it is looked at, it is this cell alone that cannot be read
