@@ -29,8 +29,8 @@ ROWS = "rows.parquet"
 """The file of a snapshot's rows."""
 EVERYTHING = "everything.parquet"
 """The file of all rows as they were before the lot."""
-_GROUP = 1 << 17
-"""Rows that are written at a time: about as many as engines like to read at a time."""
+_GROUP = 1 << 18
+"""Rows in a group of a file: enough that looking up groups takes no time, and few enough for many threads."""
 KEY_BYTES = 32
 """Of a key."""
 
@@ -114,7 +114,8 @@ def _write_batches(encoder: Encoder, path: Path) -> None:
 def _write(engine: Any, query: str, path: Path) -> None:
     """Not compressed: the integers are packed already, and questions would unpack them every time."""
     quoted = str(path).replace("'", "''")
-    engine.execute(f"COPY ({query}) TO '{quoted}' (FORMAT parquet, COMPRESSION uncompressed)")
+    form = f"FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE {_GROUP}"
+    engine.execute(f"COPY ({query}) TO '{quoted}' ({form})")
 
 
 class Dialect:
