@@ -16,7 +16,10 @@ _PATTERN = "*?["
 
 def literal_path(path: Path) -> Path:
     """Where a file really is, wherever links go later; refused where engines would take it for a pattern."""
-    found = path.resolve()
+    try:
+        found = path.resolve()
+    except (OSError, RuntimeError):
+        raise InvalidInput("path", str(path), "leads nowhere: its links go in a circle") from None
     if any(letter in str(found) for letter in _PATTERN):
         raise InvalidInput("path", str(found), "must not have any of * ? [ in it: engines take them for patterns")
     return found

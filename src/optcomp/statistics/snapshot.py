@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optcomp.errors import InvalidInput, UnreadableData
+from optcomp.errors import InvalidInput, OptcompError, UnreadableData
 from optcomp.statistics.declaration import read_declaration, written_declaration
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.encoding import PERSON, cell_name
@@ -60,6 +60,15 @@ class Frozen:
 
 def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
     """Write a snapshot, whole or not at all."""
+    if "\0" in str(path) or not path.name or path.name == "..":
+        raise InvalidInput("path", str(path), "is not the name of a folder")
+    try:
+        _save(path, declared, frozen, connection)
+    except OSError as error:
+        raise InvalidInput("path", str(path), f"cannot be written ({error.strerror or error})") from None
+
+
+def _save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
     if path.exists() or path.is_symlink():
         raise InvalidInput(
             "path", str(path), "is there already, and a snapshot is never overwritten: name a new folder"
@@ -74,7 +83,7 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
             _export(frozen.rows, draft / ROWS, list(columns_of_rows(declared)))
             kept: Rows = ParquetRows(draft / ROWS)
         else:
-            made = kept = _table(frozen.rows, connection, draft / ROWS, columns_of_rows(declared))
+            made = kept = _kept_there(frozen.rows, connection, draft / ROWS, columns_of_rows(declared))
         key, about = new_key(), written_declaration(declared)
         document = {"format": FORMAT, "version": VERSION, "declaration": about, "preparation": dict(frozen.how)}
         document |= {"rows": kept.about()}
@@ -90,6 +99,18 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
         if made is not None:
             made.drop()
         raise
+
+
+def _kept_there(rows: Rows, connection: Any, path: Path, columns: dict[str, int]) -> TableRows:
+    """The rows in a new table; what the engine says if it refuses may quote its settings, and is not shown."""
+    kind_of_rows(connection)
+    try:
+        return _table(rows, connection, path, columns)
+    except (OptcompError, OSError):
+        raise
+    except Exception as error:
+        problem = f"cannot keep the rows ({type(error).__name__}): may it create tables?"
+        raise InvalidInput("connection", connection.name, problem) from None
 
 
 def _table(rows: Rows, connection: Any, path: Path, columns: dict[str, int]) -> TableRows:

@@ -21,7 +21,6 @@ SIMULATED = {"laplace.py": {"rng.standard_exponential"}, "gaussian.py": {"rng.st
 BANDS = ROOT / "statistics" / "bands.py"
 COINS = ROOT / "interactive" / "audit" / "shipped.py"
 KEYS = {
-    ROOT / "interactive" / "store.py": {"secrets.token_bytes", "secrets.token_hex"},
     ROOT / "statistics" / "preparing.py": {"secrets.token_bytes"},
     ROOT / "statistics" / "snapshot.py": {"secrets.token_hex"},
     ROOT / "statistics" / "spark.py": {"secrets.token_hex"},

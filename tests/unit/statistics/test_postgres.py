@@ -11,7 +11,7 @@ from typing import Any
 import ibis
 import pytest
 
-from optcomp.errors import UnreadableData
+from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics import Categories, Count, Histogram, Integers, Mean, Median, Reals, Sum, Table, Variance
 from tests import servers
 from tests.unit.statistics import engines
@@ -163,7 +163,7 @@ def test_a_save_that_fails_leaves_no_table(server: Any, tmp_path: Path, monkeypa
         raise OSError("no")
 
     monkeypatch.setattr(os, "rename", fail)
-    with pytest.raises(OSError, match="no"):
+    with pytest.raises(InvalidInput, match=r"^path: cannot be written \(no\)"):
         engines.prepared(engines.plain(), {}).save(tmp_path / "snapshot", connection=server)
     assert tables() == before
     assert list(tmp_path.iterdir()) == []
@@ -174,3 +174,13 @@ def test_a_byte_order_mark_in_the_first_cell_is_a_letter(server: Any) -> None:
     table = Table(relation, {"x": Categories(["a", "\ufeffa"])})
     assert Histogram("x").measure(table) == ((1, 2, 2),)
     assert Count("x is None").measure(table) == ((2,),)
+
+
+def test_rows_of_many_long_cells_are_read(server: Any) -> None:
+    """Wider than what a reader looks at by default."""
+    names = [f"t{i}" for i in range(700)]
+    long, short = ([f"{cell} AS {name}" for name in names] for cell in ("repeat('☃', 5000)", "'a'"))
+    relation = server.sql(f"SELECT {', '.join([*long[:-1], short[-1]])} UNION ALL SELECT {', '.join(short)}")
+    table = Table(relation, dict.fromkeys(names, Categories(["a"])), bad_cells="missing")
+    assert Histogram("t0").measure(table) == ((1, 1),)
+    assert Histogram("t699").measure(table) == ((2, 0),)

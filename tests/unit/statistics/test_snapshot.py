@@ -79,6 +79,25 @@ def test_a_snapshot_is_the_same_table_again(tmp_path: Path) -> None:
     assert Count().measure(Table.open(nothing.save(tmp_path / "nothing"))) == ((7,),)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "file/below", "..", "a\0b", "", "locked/one"])
+def test_a_path_that_cannot_be_written_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf8")
+    (tmp_path / "locked").symlink_to(tmp_path / "locked")
+    with pytest.raises(InvalidInput, match=r"^path: "):
+        people().save(tmp_path / name)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "locked"]
+
+
+def test_a_database_that_may_not_be_changed_keeps_no_rows(tmp_path: Path) -> None:
+    ibis.duckdb.connect(tmp_path / "rows.duckdb").disconnect()
+    reader = ibis.duckdb.connect(tmp_path / "rows.duckdb", read_only=True)
+    with pytest.raises(
+        InvalidInput, match=r"^connection: cannot keep the rows .*: may it create tables\?, got 'duckdb'"
+    ):
+        people().save(tmp_path / "snapshot", connection=reader)
+    assert [each.name for each in tmp_path.iterdir()] == ["rows.duckdb"]
+
+
 def test_a_snapshot_says_how_its_source_was_read(tmp_path: Path) -> None:
     """What a record is, and what became of bad cells, is frozen with the rows, and part of the digest."""
     source = tmp_path / "people.csv"
@@ -245,7 +264,7 @@ def test_a_save_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
     connection, table = ibis.duckdb.connect(), people()
     monkeypatch.setattr(os, "rename", fail)
     for where in (None, connection):
-        with pytest.raises(OSError, match="no"):
+        with pytest.raises(InvalidInput, match=r"^path: cannot be written \(no\)"):
             table.save(tmp_path / "snapshot", connection=where)
     assert list(tmp_path.iterdir()) == []
     assert connection.con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]

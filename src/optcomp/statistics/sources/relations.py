@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _BLOCK = 1 << 23
-"""Bytes that a reader of a stream looks at; a row of cells that are cut is shorter."""
+"""Bytes that a reader of a stream looks at."""
+_LONGEST = 8 * MOST_LETTERS
+"""Bytes of a cell that was cut: four for a letter, or two quotation marks."""
 
 _AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "BIT")
 """Types of DuckDB that hold more than any type of Arrow."""
@@ -81,6 +83,7 @@ class Relation(Source):
         import pyarrow.csv as arrow_csv
 
         names = [str(place) for place in range(max(len(self._used), 1))]
+        block = max(_BLOCK, len(names) * _LONGEST)
         query = _postgres_text(self.backend, self.relation, self._used)
         with self.backend.con.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv)") as copied:
             stream = _Stream(copied)
@@ -88,7 +91,7 @@ class Relation(Source):
                 return
             reader = arrow_csv.open_csv(
                 pa.PythonFile(stream, mode="r"),
-                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows=1),
+                read_options=arrow_csv.ReadOptions(block_size=block, column_names=names, skip_rows=1),
                 parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.large_binary()),
