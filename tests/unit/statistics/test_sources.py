@@ -374,3 +374,12 @@ def test_a_header_with_an_endless_name_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"x," + b"a" * 200_000 + b"\n1,2\n")
     with pytest.raises(InvalidInput, match="header"):
         Table(path, {"x": Integers(0, 5)})
+
+
+@pytest.mark.parametrize("value", [1e-05, 9007199254740994.0, 2.5, 1e300, 7.0])
+def test_a_person_who_is_a_float_has_one_id(value: float) -> None:
+    """Whether the column holds floats or objects."""
+    key, columns = b"k" * 32, {"x": Integers(0, 9)}
+    floats, objects = (pd.DataFrame({"who": pd.Series([value], dtype=kind), "x": [1]}) for kind in ("float64", object))
+    tables = [Table(frame, columns, person="who", lot_key=key) for frame in (floats, objects)]
+    assert tables[0].run("SELECT * FROM optcomp_rows") == tables[1].run("SELECT * FROM optcomp_rows")

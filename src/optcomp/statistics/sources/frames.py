@@ -92,12 +92,19 @@ def _text(cell: Any, number: bool, pandas: Any) -> str | None:
             return str(int(cell)) if abs(int(cell)) < 10**_MOST_DIGITS else mark(LONG)
         if types.is_float(cell):
             value = float(cell)  # a short one would warn of numbers that are too large for it
-            return str(int(value)) if abs(value) <= 2**53 and value == int(value) else str(value)
+            return str(int(value)) if abs(value) <= 2**53 and value == int(value) else _as_arrow_writes(value)
         if types.is_number(cell) or _dated(cell):
             return str(cell)
     except Exception:  # whatever a cell does when it is looked at, it is this cell alone that cannot be read
         return mark(STRANGE)
     return mark(STRANGE)
+
+
+def _as_arrow_writes(value: float) -> str:
+    """A float in the digits that a column of floats would get, so that a person has one id."""
+    import pyarrow as pa
+
+    return str(pa.array([value]).cast(pa.large_string())[0].as_py())
 
 
 def _dated(cell: Any) -> bool:
