@@ -79,12 +79,16 @@ def _timed(run: Callable[[], object]) -> Times:
 
 
 def _in_turns(runs: list[Callable[[], object]], repeats: int) -> list[Times]:
-    """Medians, taking turns so that a busy moment of the machine hits all alike; the first turn does not count."""
-    found: list[list[Times]] = [[_timed(run) for run in runs] for _ in range(repeats + 1)][1:]
-    return [
-        (median(turn[which][0] for turn in found), median(turn[which][1] for turn in found))
-        for which in range(len(runs))
-    ]
+    """Medians, taking turns so that a busy moment of the machine hits all alike; the first turn does not count.
+
+    Each turn begins with another one: what runs after a long query finds other things in the processor's caches.
+    """
+    found: list[list[Times]] = [[] for _ in runs]
+    for turn in range(repeats + 1):
+        for place in range(len(runs)):
+            which = (turn + place) % len(runs)
+            found[which].append(_timed(runs[which]))
+    return [(median(passed for passed, _ in own[1:]), median(used for _, used in own[1:])) for own in found]
 
 
 def _write(path: Path, cells: str, rows: int) -> None:

@@ -12,6 +12,8 @@ from optcomp.planner.source import load
 
 ROOT = Path(__file__).parents[1]
 Plain = dict[str, Any]
+ROWS = 1000
+"""Of the data that the small plan is about."""
 
 
 def example() -> Plain:
@@ -24,7 +26,7 @@ def small(**changes: Any) -> Plain:
     """Pure noise, so that it is worked out at once."""
     found: Plain = {
         "plan": 1,
-        "data": {"rows": 1000, "name": "people"},
+        "data": {"rows": ROWS, "name": "people"},
         "columns": {"age": {"integers": [0, 99]}, "region": {"categories": ["north", "south"]}},
         "budget": {"epsilon": 1},
         "statistics": {"people": {"count": None}, "mean_age": {"mean": "age"}, "regions": {"histogram": "region"}},

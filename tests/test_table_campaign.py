@@ -15,17 +15,17 @@ from tests.campaign.tables import CROWD, Job, jobs, judging
 
 AMOUNTS = [
     *(
-        Job("cells", engine, range(first, first + 15))
+        Job("cells", engine, range(first, first + 25))
         for engine in ("csv", "tsv", "parquet", "arrow", "pandas", "duckdb")
-        for first in (0, 15)
+        for first in (0, 25)
     ),
-    Job("cells", "postgres", range(30)),
+    Job("cells", "postgres", range(50)),
     Job("cells", "spark", range(1)),
-    *(Job("pairs", "duckdb", range(first, first + 50)) for first in (0, 50)),
-    Job("pairs", "postgres", range(50)),
+    *(Job("pairs", "duckdb", range(first, first + 50)) for first in range(0, 200, 50)),
+    Job("pairs", "postgres", range(200)),
     Job("pairs", "spark", range(2)),
 ]
-"""About a minute of processor time in all; one table of Spark holds the odd rows of a crowd."""
+"""A tenth, but for pairs on Spark, which take ten seconds each; one table of Spark holds the odd rows of a crowd."""
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for

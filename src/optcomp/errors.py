@@ -13,7 +13,7 @@
     ├── UnreadableData                data could not be read, before any budget exists; .place, .reason, .count
     ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
     ├── MissingExtra (ImportError)    a library that comes with an extra is not installed; .name, .extra
-    ├── interactive.store.NotReleased  a file stands in the way of a release; .path, .reason
+    ├── release.NotReleased           a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 
 `optcomp.interop` adds UnsupportedEvent under InvalidInput.  Errors carry the values they talk about, so a program can

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, PersonCounts
+from optcomp.statistics import OTHER_ENCODING
 
 FEW = Fraction(1, 100)
 """The share of values that may be clamped, or lie in no category, without advice; and how far, of the range of a column
 or of all rows, the lot may move a mean or a share."""
 NEAR = Fraction(1, 10)
 """How far a declared number of rows may be from the true one, and the share of people whom a condition may lose."""
-NOT_UTF8 = "text that is not UTF-8"
-"""The reason that can be mended by converting the file."""
 HALF = Fraction(1, 2)
 """A column with more missing than this is probably not read as it was meant."""
 _LONG_RECORD = 100
@@ -67,7 +66,7 @@ def _unread(found: ColumnCounts | PersonCounts, name: str, counted: str, file: F
     mended = "; convert the file, e.g. iconv -f latin1 -t utf8"
     return (
         f"{name}: {cells} cannot be read, first {found.first_unread} ({_causes(found.reasons)}{such}); "
-        f"{_outcome(file, counted)}{mended if NOT_UTF8 in found.reasons else ''}"
+        f"{_outcome(file, counted)}{mended if OTHER_ENCODING in found.reasons else ''}"
     )
 
 

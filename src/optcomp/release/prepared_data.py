@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from optcomp.errors import InvalidInput
 from optcomp.planner import Document
 from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
 from optcomp.release.first_look import NOTICE
 from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared
-from optcomp.statistics import BadCells, ExactCounts
+from optcomp.statistics import BadCells, ExactCounts, check_new_snapshot
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ def prepare_data(
     cannot be read and must not count as missing.
     """
     target, bad = Path(out), document.bad_cells if bad_cells is None else bad_cells
-    if target.exists() or target.is_symlink():
-        raise InvalidInput("path", str(out), "is there already, and a snapshot is never overwritten: name a new folder")
+    check_new_snapshot(target)  # before the data are read, which may take long
     found = prepared(
         document,
         Path(data),

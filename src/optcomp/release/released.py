@@ -71,21 +71,7 @@ def table_of(document: Document, source: object) -> Table:
     """The table with what the plan declares about it: prepared now, or before by a plan that declares the same."""
     if isinstance(source, str | Path) and is_snapshot(Path(source)):
         return _from_snapshot(document, Path(source))
-    declared = document.table
-    bounds = declared.contribution
-    return Table(
-        source,
-        declared.columns,
-        person=declared.person,
-        rows_per_person=bounds.rows,
-        groups_per_person=bounds.groups,
-        rows_per_group=bounds.rows_per_group,
-        grouped_by=declared.grouped_by or None,
-        neighbours=declared.neighbours,
-        name=declared.name,
-        bad_cells=document.bad_cells,
-        multiline=document.multiline,
-    )
+    return Table(source, **document.table.arguments, bad_cells=document.bad_cells, multiline=document.multiline)
 
 
 def _from_snapshot(document: Document, path: Path) -> Table:

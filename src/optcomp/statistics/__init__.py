@@ -4,6 +4,7 @@ from optcomp.statistics import fragments
 from optcomp.statistics.accuracy import checked_confidence, noise_reach
 from optcomp.statistics.audited import AuditCase, Neighbourhood
 from optcomp.statistics.cdf import CDF
+from optcomp.statistics.cells import OTHER_ENCODING
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
 from optcomp.statistics.declaration import difference
@@ -27,6 +28,7 @@ from optcomp.statistics.predicates import check_condition, columns_of, condition
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.snapshot import check_new as check_new_snapshot
 from optcomp.statistics.snapshot import is_snapshot
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
@@ -61,6 +63,7 @@ __all__ = [
     "Noises",
     "Numbers",
     "OTHER",
+    "OTHER_ENCODING",
     "Part",
     "Preparation",
     "Quantiles",
@@ -77,6 +80,7 @@ __all__ = [
     "as_written",
     "audit_cases",
     "check_condition",
+    "check_new_snapshot",
     "checked_confidence",
     "columns_of",
     "condition",

@@ -32,10 +32,12 @@ MISSING = -1
 """Nothing is there."""
 NOT_A_NUMBER, BEYOND, NOT_UTF8, LONG, STRANGE = -2, -3, -4, -5, -6
 """Why a cell cannot be read."""
+OTHER_ENCODING = "text that is not UTF-8"
+"""The reason that goes away if the file is converted."""
 WHY = {
     NOT_A_NUMBER: "not a number",
     BEYOND: "a number beyond the range of floats",
-    NOT_UTF8: "text that is not UTF-8",
+    NOT_UTF8: OTHER_ENCODING,
     LONG: "longer than 4,096 characters",
     STRANGE: "neither text nor a number, a truth value or a date",
 }
@@ -46,8 +48,8 @@ _NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?$"
 """Text that is a number; around it there may be spaces."""
 _NOTHING = ["", "na", "n/a", "nan", "null", "none"]
 """What people and programs write where a number is missing, in any case."""
-_INFINITE = {"inf": np.inf, "+inf": np.inf, "infinity": np.inf, "+infinity": np.inf, "-inf": -np.inf}
-_INFINITE["-infinity"] = -np.inf
+_INFINITE = {sign + word: float(sign + word) for sign in ("", "+", "-") for word in ("inf", "infinity")}
+"""Words for infinities, in any case."""
 _TRUE, _FALSE = ["true", "t", "yes", "y", "on", "1", "1.0"], ["false", "f", "no", "n", "off", "0", "0.0"]
 """Words for truth values, as engines and spreadsheets write them."""
 _EXACT = 2.0**53

@@ -104,20 +104,25 @@ class Declared:
         object.__setattr__(self, "grouped_by", self._groups(grouped_by))
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """By which the same is declared again, of this table or of another one."""
+        bounds = self.contribution
+        return {
+            "columns": self.columns,
+            "person": self.person,
+            "rows_per_person": bounds.rows,
+            "groups_per_person": bounds.groups,
+            "rows_per_group": bounds.rows_per_group,
+            "grouped_by": self.grouped_by or None,
+            "neighbours": self.neighbours,
+            "name": self.name,
+            "population": self.population,
+        }
+
+    @property
     def declared(self) -> Declared:
         """The declarations by themselves, without any data."""
-        bounds = self.contribution
-        return Declared(
-            self.columns,
-            person=self.person,
-            rows_per_person=bounds.rows,
-            groups_per_person=bounds.groups,
-            rows_per_group=bounds.rows_per_group,
-            grouped_by=self.grouped_by or None,
-            neighbours=self.neighbours,
-            name=self.name,
-            population=self.population,
-        )
+        return Declared(**self.arguments)
 
     def _groups(self, named: Sequence[str] | None) -> tuple[str, ...]:
         """The columns in whose groups people are bounded; none if the number of rows says it all."""

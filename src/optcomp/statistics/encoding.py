@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
-from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,19 +36,23 @@ def used_columns(declared: Declared) -> list[str]:
     return list(dict.fromkeys((*declared.columns, *([] if declared.person is None else [declared.person]))))
 
 
+def check_kinds(declared: Declared, source: Source) -> None:
+    """Refuses a source whose columns cannot hold what is declared."""
+    for name, domain in declared.columns.items():
+        cells.fits(name, domain, source.kinds[name])
+    if declared.person is not None:
+        cells.fits(declared.person, None, source.kinds[declared.person])
+
+
 class Encoder:
     """Reads a source once, and counts what it finds."""
 
     def __init__(self, declared: Declared, source: Source) -> None:
         self._declared, self._source = declared, source
-        for name, domain in declared.columns.items():
-            cells.fits(name, domain, source.kinds[name])
-        if declared.person is not None:
-            cells.fits(declared.person, None, source.kinds[declared.person])
+        check_kinds(declared, source)
         self.columns = [ColumnTally(name, domain) for name, domain in declared.columns.items()]
         self.person = None if declared.person is None else ColumnTally(declared.person, None)
         self.rows = 0
-        self._context = copy_context()  # engines read in threads of their own, which know of no listener
 
     @property
     def schema(self) -> pa.Schema:
@@ -82,7 +85,7 @@ class Encoder:
                 if not columns:
                     columns = [pa.nulls(batch.num_rows, pa.int32())]
                 self.rows += batch.num_rows
-                self._context.run(report, "preparing the data", self._source.share(self.rows))
+                report("preparing the data", self._source.share(self.rows))
                 yield pa.record_batch(columns, schema)
 
     def _column(self, batch: Any, tally: ColumnTally) -> Any:
@@ -115,13 +118,12 @@ class Encoder:
         if not found:
             return
         _, place, reason = min(found)
-        bad_lines, bad_cells = sum(lines.bad.values()), sum(tally.unreadable for tally in tallies)
-        counts = [f"{count:,} {what}{'' if count == 1 else 's'}" for what, count in _kinds(bad_lines, bad_cells)]
-        advice = (
-            f"{' and '.join(counts)} cannot be read; mend the data, or say bad_cells='missing' to count them as missing"
-        )
-        raise UnreadableData(place, reason, bad_lines + bad_cells, advice)
+        raise unreadable(place, reason, sum(lines.bad.values()), sum(tally.unreadable for tally in tallies))
 
 
-def _kinds(lines: int, found: int) -> list[tuple[str, int]]:
-    return [(what, count) for what, count in (("line", lines), ("cell", found)) if count]
+def unreadable(place: str, reason: str, lines: int, found: int) -> UnreadableData:
+    """The error about so many lines and cells, of which the first is at that place."""
+    kinds = [(count, what) for count, what in ((lines, "line"), (found, "cell")) if count]
+    counts = " and ".join(f"{count:,} {what}{'' if count == 1 else 's'}" for count, what in kinds)
+    advice = f"{counts} cannot be read; mend the data, or say bad_cells='missing' to count them as missing"
+    return UnreadableData(place, reason, lines + found, advice)

@@ -20,8 +20,6 @@ from weakref import WeakKeyDictionary
 from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.statistics.row_files import WorkingFolder, literal_path, read_parquet
 
-ENGINES = ("duckdb", "postgres", "pyspark")
-"""Those that can keep rows, as Ibis names them."""
 VIEW = "optcomp_rows"
 """The name of a Parquet file for queries."""
 _CHUNK = 1 << 20
@@ -48,6 +46,11 @@ def checked_memory(memory: str | None) -> str | None:
     if memory is not None and not (isinstance(memory, str) and re.fullmatch(_SIZE, memory)):
         raise InvalidInput("memory", memory, "must be a size such as '512MB' or '4GB'")
     return memory
+
+
+def wide(most: int) -> bool:
+    """Whether integers from 0 to this take 64 bits, and not 32."""
+    return most >= 2**31
 
 
 class Rows(ABC):
@@ -172,15 +175,13 @@ class TableRows(Rows):
     def _piece(self, place: int) -> str:
         """16 bits of the hash `h` as an integer."""
 
-    def export(self, path: Path, columns: Sequence[str]) -> None:
+    def export(self, path: Path, bounds: dict[str, int]) -> None:
         """Write the rows to a Parquet file."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        query, schema = (
-            f"SELECT {', '.join(columns)} FROM {self.name}",
-            pa.schema([pa.field(name, pa.int64() if name == "person" else pa.int32()) for name in columns]),
-        )
+        query = f"SELECT {', '.join(bounds)} FROM {self.name}"
+        schema = pa.schema([pa.field(name, pa.int64() if wide(most) else pa.int32()) for name, most in bounds.items()])
         with pq.ParquetWriter(path, schema) as writer:
             for batch in self._batches(query):
                 writer.write_table(pa.Table.from_batches([batch]).cast(schema))
@@ -286,7 +287,7 @@ class PostgresRows(TableRows):
 def _created(name: str, bounds: dict[str, int]) -> str:
     """The statements that make a table of PostgreSQL, each column within its range."""
     columns = ", ".join(
-        f"{column} {'bigint' if most > 2**31 else 'integer'} CHECK ({column} BETWEEN 0 AND {most})"
+        f"{column} {'bigint' if wide(most) else 'integer'} CHECK ({column} BETWEEN 0 AND {most})"
         for column, most in bounds.items()
     )
     return f"CREATE TABLE {name} ({columns}); REVOKE ALL ON {name} FROM PUBLIC"

@@ -58,10 +58,23 @@ class Frozen:
     """If it was opened."""
 
 
-def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
-    """Write a snapshot, whole or not at all."""
+def check_new(path: Path) -> None:
+    """Refuses a path that no new snapshot can have."""
     if "\0" in str(path) or not path.name or path.name == "..":
         raise InvalidInput("path", str(path), "is not the name of a folder")
+    try:
+        taken = path.exists() or path.is_symlink()
+    except OSError as error:
+        raise InvalidInput("path", str(path), f"cannot be written ({error.strerror or error})") from None
+    if taken:
+        problem = "is there already, and a snapshot is never overwritten: name a new folder"
+        raise InvalidInput("path", str(path), problem)
+    literal_path(path)
+
+
+def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
+    """Write a snapshot, whole or not at all."""
+    check_new(path)
     try:
         _save(path, declared, frozen, connection)
     except OSError as error:
@@ -69,18 +82,13 @@ def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> Non
 
 
 def _save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
-    if path.exists() or path.is_symlink():
-        raise InvalidInput(
-            "path", str(path), "is there already, and a snapshot is never overwritten: name a new folder"
-        )
-    literal_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     draft.mkdir(mode=0o700)
     made = None
     try:
         if connection is None:
-            _export(frozen.rows, draft / ROWS, list(columns_of_rows(declared)))
+            _export(frozen.rows, draft / ROWS, columns_of_rows(declared))
             kept: Rows = ParquetRows(draft / ROWS)
         else:
             made = kept = _kept_there(frozen.rows, connection, draft / ROWS, columns_of_rows(declared))
@@ -118,14 +126,14 @@ def _table(rows: Rows, connection: Any, path: Path, columns: dict[str, int]) -> 
     kind, name = kind_of_rows(connection), f"optcomp_{secrets.token_hex(8)}"
     if isinstance(rows, TableRows) and rows.backend is connection:
         return rows.copied(name, columns)
-    _export(rows, path, list(columns))
+    _export(rows, path, columns)
     try:
         return kind.written(connection, name, path, columns)
     finally:
         path.unlink()
 
 
-def _export(rows: Rows, path: Path, columns: list[str]) -> None:
+def _export(rows: Rows, path: Path, columns: dict[str, int]) -> None:
     if isinstance(rows, ParquetRows):
         shutil.copyfile(rows.path, path)
     else:

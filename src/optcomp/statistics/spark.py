@@ -19,7 +19,7 @@ from optcomp.errors import UnreadableData
 from optcomp.statistics import cells
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Domain
-from optcomp.statistics.encoding import MOST_ROWS, PERSON, cell_name
+from optcomp.statistics.encoding import MOST_ROWS, PERSON, cell_name, check_kinds, unreadable
 from optcomp.statistics.engines import Rows, SparkRows
 from optcomp.statistics.preparing import SPARK, Lot
 from optcomp.statistics.sources import Relation
@@ -35,10 +35,7 @@ def in_spark(source: object) -> TypeGuard[Relation]:
 
 def prepare_in_spark(source: Relation, declared: Declared, key: bytes, *, refuse: bool) -> Rows:
     """The rows of a snapshot as a table of Spark, which is dropped with the object."""
-    for name, domain in declared.columns.items():
-        cells.fits(name, domain, source.kinds[name])
-    if declared.person is not None:
-        cells.fits(declared.person, None, source.kinds[declared.person])
+    check_kinds(declared, source)
     session, token = source.backend._session, secrets.token_hex(8)
     staged, kept = f"optcomp_staged_{token}", f"optcomp_{token}"
     try:
@@ -137,9 +134,7 @@ def _check(session: Any, source: Relation, declared: Declared, staged: str, *, r
     }
     if bad and refuse:
         (name, why), *_ = bad
-        count = sum(bad.values())
-        advice = f"{count:,} cell{'' if count == 1 else 's'} cannot be read; mend the data, or say bad_cells='missing'"
-        raise UnreadableData(f"{source.name}, column {name!r}", cells.WHY[why], count, advice)
+        raise unreadable(f"{source.name}, column {name!r}", cells.WHY[why], 0, sum(bad.values()))
 
 
 def _query(declared: Declared, key: bytes, staged: str) -> str:

@@ -19,7 +19,7 @@ from optcomp.statistics import snapshot
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
 from optcomp.statistics.encoding import Encoder, cell_name, used_columns
-from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory
+from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory, wide
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
     EVERYTHING,
@@ -133,7 +133,7 @@ class Table(Declared):
         """The rows, for expressions: no connection is needed to build them."""
         import ibis
 
-        kinds = {name: "int64" if most > 2**31 else "int32" for name, most in snapshot.columns_of_rows(self).items()}
+        kinds = {name: "int64" if wide(most) else "int32" for name, most in snapshot.columns_of_rows(self).items()}
         return ibis.table(kinds, name=self._rows.name)
 
     def rows(self, shapes: Mapping[str, Shape], where: str | None = None, grouped: str | None = None) -> ir.Table:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import ibis
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from optcomp import InvalidInput, UnreadableData
@@ -19,27 +17,7 @@ from optcomp.release import NotReleased, Store, prepare_data, release_plan
 from optcomp.release.released import table_of
 from optcomp.release.store import plan_digest
 from optcomp.statistics import Count, Table
-from tests.plans import Plain, small
-
-ROWS = 1000
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "people.parquet"
-    columns = {
-        "age": [(37 * i) % 100 for i in range(ROWS)],
-        "region": [("north", "south", None)[i % 3] for i in range(ROWS)],
-        "income": [1000.0 * ((37 * i) % 100) for i in range(ROWS)],
-        "id": [i // 3 for i in range(ROWS)],
-    }
-    pq.write_table(pa.table(columns), path)
-    return path
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "plan.release.json"
+from tests.plans import ROWS, Plain, small
 
 
 def document(**changes: Any) -> Document:

@@ -71,7 +71,7 @@ class ParquetFile(Source):
             for batch in self._file.iter_batches(BATCH, columns=self._used):
                 yield batch.select(self._used)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise UnreadableData(self._path.name, f"cannot be read as Parquet ({_brief(error)})") from None
+            raise UnreadableData(self.where, f"cannot be read as Parquet ({type(error).__name__})") from None
 
     def share(self, rows: int) -> float:
         """By the rows."""
@@ -190,5 +190,5 @@ def _each_once(path: Path, names: Sequence[str]) -> None:
 
 
 def _brief(error: BaseException) -> str:
-    """The first line of what a library says; it is shown to the owner of the data only."""
+    """The first line of what a library says about a file that it could not even open: no cell has been read."""
     return str(error).split("\n", 1)[0][:200]

@@ -44,8 +44,7 @@ class Relation(Source):
         self.where, self.backend = self.name, relation.get_backend()
         self.relation = relation.select(self._used) if self._used else relation
         kinds = self.relation.schema()
-        if self.backend.name == "sqlite":  # which answers to this thread only, and whose columns hold cells of any type
-            self._held = list(_from_sqlite(self.backend, self.relation, self._used))
+        if self.backend.name == "sqlite":  # whose columns hold cells of any type
             self.kinds = dict.fromkeys(self._used, pa.large_binary())
             return
         self.kinds = {
@@ -68,7 +67,7 @@ class Relation(Source):
 
     def _read(self) -> Iterator[Any]:
         if self.backend.name == "sqlite":
-            yield from self._held
+            yield from _from_sqlite(self.backend, self.relation, self._used)
         elif self.backend.name == "postgres":
             yield from self._copied()
         elif self.backend.name == "duckdb":
@@ -121,14 +120,10 @@ def _from_sqlite(backend: Any, relation: ir.Table, used: list[str]) -> Iterator[
     inner = str(backend.compile(relation))
     names = [_quoted(name) for name in used]
     cells = [f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END" for name in names]
-    try:
-        found = backend.con.execute(f"SELECT {', '.join(cells) or '1'} FROM ({inner})")
-        while rows := found.fetchmany(BATCH):
-            columns = [pa.array([_bytes(cell) for cell in each], pa.large_binary()) for each in zip(*rows, strict=True)]
-            yield pa.record_batch(columns, used or ["0"])
-    except Exception as error:
-        name = str(getattr(relation.op(), "name", "table"))
-        raise UnreadableData(name, f"the engine cannot read it ({type(error).__name__})") from None
+    found = backend.con.execute(f"SELECT {', '.join(cells) or '1'} FROM ({inner})")
+    while rows := found.fetchmany(BATCH):
+        columns = [pa.array([_bytes(cell) for cell in each], pa.large_binary()) for each in zip(*rows, strict=True)]
+        yield pa.record_batch(columns, used or ["0"])
 
 
 def _bytes(cell: Any) -> bytes | None:

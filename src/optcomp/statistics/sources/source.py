@@ -25,9 +25,9 @@ class Lines:
     longest: int = 1
     """Lines of the one record that has most."""
 
-    def note(self, why: str, line: int, count: int = 1) -> None:
+    def note(self, why: str, line: int) -> None:
         """One more."""
-        self.bad[why] = self.bad.get(why, 0) + count
+        self.bad[why] = self.bad.get(why, 0) + 1
         if self.first is None or line < self.first[0]:
             self.first = line, why
 
