@@ -1,0 +1,1 @@
+"""Durable accounts of groups of people: budgets that outlive the process."""
