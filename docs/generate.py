@@ -20,8 +20,9 @@ from optcomp.theorems.register import CONCURRENT
 DOCS = Path(__file__).parent
 COMMANDS: tuple[list[str], ...] = (
     *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"]),
-    *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "schema"]),
-    *(["data"], ["data", "check"], ["data", "prepare"]),
+    *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
+    *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
+    *(["ledger", name] for name in ("open", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
 )
 
 
@@ -49,8 +50,8 @@ def command_page() -> str:
     """The help of every command, as a terminal of 100 columns shows it."""
     codes = [
         "Exit code 0; 2 and one line on standard error for bad input and for data that cannot be read; 1 if `verify`",
-        "did not prove the claim, if `audit` caught a mechanism leaking more than it claims, or if `data check` has",
-        "advice.",
+        "did not prove the claim, if `audit` caught a mechanism leaking more than it claims, if `data check` has",
+        "advice, or if `ledger verify` found something wrong.",
     ]
     lines = ["# Command line", "", *codes, ""]
     for command in COMMANDS:

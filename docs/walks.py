@@ -53,7 +53,8 @@ def release_a_plan() -> Walk:
     def walk() -> None:
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / "plan.release.json"
-            release_plan(read_file(EXAMPLES / "plan.yaml"), EXAMPLES / "people.parquet", target)
+            plan, ledger = read_file(EXAMPLES / "plan.yaml"), Path(folder) / "people.ledger"
+            release_plan(plan, EXAMPLES / "people.parquet", target, ledger=ledger)
 
     return walk
 

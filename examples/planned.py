@@ -20,9 +20,9 @@ def main() -> None:
     plan = make_plan(document)
     print("examples/plan.yaml: eight statistics of the survey within (ε, δ) = (1, 1e-6).\n")
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "plan.release.json"
-        released, _ = release_plan(document, HERE / "people.parquet", target)
-        again, fresh = release_plan(document, HERE / "people.parquet", target)
+        target, ledger = Path(folder) / "plan.release.json", Path(folder) / "people.ledger"
+        released, _ = release_plan(document, HERE / "people.parquet", target, ledger=ledger)
+        again, fresh = release_plan(document, HERE / "people.parquet", target, ledger=ledger)
         print(f"  {'statistic':<38} {'planned ±':>10} {'sums of ε':>10} {'sums of ρ':>10}   released")
         for line, entry in zip(plan.lines, released["statistics"], strict=True):
             sums, value = (plan.naive[line.wish.name], plan.by_rho[line.wish.name]), entry.get("value")

@@ -23,7 +23,7 @@ ROOMS = (
         "statistics",
         "interactive",
     ),
-    *("planner", "interop", "release", "cli"),
+    *("planner", "interop", "ledger", "release", "cli"),
 )
 """The rooms that are looked at."""
 

@@ -3,16 +3,20 @@
     OptcompError
     ├── InvalidInput (ValueError)     an argument is wrong; .argument, .value, .problem
     │   ├── InvalidGuarantee          a privacy parameter is wrong
-    │   └── UnknownTheorem            no theorem has this id
+    │   ├── UnknownTheorem            no theorem has this id
+    │   └── ledger.WrongKey           an encrypted text fits none of the keys of a ledger
     ├── HypothesisNotMet              the theorem does not cover this input; .theorem, .reason
     ├── NotAffordable                 the exact answer costs too much; .cost, .limit
     ├── PrecisionNotReached           a demanded width was not met; .bound, .rtol
     ├── BudgetExceeded                a filter refused a request; .requested, .remaining, .reason
+    │   └── ledger.BudgetClosed       an account or a session admits nothing any more
     ├── MechanismClosed               a mechanism has given all the answers it was paid for; .mechanism
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
     ├── UnreadableData                data could not be read, before any budget exists; .place, .reason, .count
     ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
     ├── MissingExtra (ImportError)    a library that comes with an extra is not installed; .name, .extra
+    ├── ledger.LedgerCopied           a ledger may be a copy, and debits nothing until it is adopted; .ledger, .reason
+    ├── ledger.Broken                 a chain does not hold from an entry on; .sequence, .reason
     ├── release.NotReleased           a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 

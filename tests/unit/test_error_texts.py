@@ -116,7 +116,7 @@ def test_bins_with_long_edges_have_labels_and_refusals() -> None:
         Reals(LONG + 1, LONG)
 
 
-ROOMS = ("guarantees", "interactive", "planner", "statistics")
+ROOMS = ("guarantees", "interactive", "ledger", "planner", "statistics")
 
 
 def exact_values() -> list[type]:

@@ -15,6 +15,7 @@ from optcomp.cli.compose.command import compare, compose
 from optcomp.cli.data.command import data_app
 from optcomp.cli.figures.command import figures
 from optcomp.cli.guarded import ItemCommand, OneLineGroup, PlainCommand
+from optcomp.cli.ledger.command import ledger_app
 from optcomp.cli.plan.command import plan_app
 from optcomp.cli.show.command import show
 from optcomp.cli.theorems import theorems
@@ -61,3 +62,4 @@ app.command(cls=PlainCommand)(verify)
 app.command(cls=PlainCommand)(audit)
 app.add_typer(plan_app)
 app.add_typer(data_app)
+app.add_typer(ledger_app)

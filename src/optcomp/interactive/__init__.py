@@ -6,56 +6,91 @@
 >>> session.ask(Count("age >= 65"), epsilon="0.1").value
 """
 
-from optcomp.interactive.answers import Answer, answer
+from optcomp.interactive.answers import Answer, answer, read_answer
+from optcomp.interactive.asking import Asking, Entry, checked_question, committed_offers, question_offers
 from optcomp.interactive.filters import (
     AdaptiveFilter,
     Admitted,
     BestFilter,
     Cost,
     Filter,
+    Offer,
+    PricedOffer,
     Refused,
     Remaining,
     RenyiFilter,
+    Request,
     SumFilter,
+    Taken,
     ZCDPFilter,
+    charge_cheapest,
+    in_words,
+    price_offers,
+    read_request_document,
+    request_document,
     restore,
 )
 from optcomp.interactive.guess_and_check import Checked, GuessAndCheck
+from optcomp.interactive.mechanisms import read_mechanism
 from optcomp.interactive.multiplicative_weights import Estimate, PrivateMultiplicativeWeights
 from optcomp.interactive.odometers import Odometer
+from optcomp.interactive.recorded import RecordedTotal, recorded_cost, recorded_total
 from optcomp.interactive.session import (
     CommittedPlan,
-    Entry,
     Session,
     concurrent,
     open_sessions,
 )
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector
+from optcomp.interactive.specs import Mechanism
+from optcomp.interactive.units import Converted, convert_unit, for_groups
 
 __all__ = [
     "AdaptiveFilter",
     "Admitted",
     "Answer",
+    "Asking",
     "BestFilter",
     "Checked",
     "CommittedPlan",
+    "Converted",
     "Cost",
     "Entry",
     "Estimate",
     "Filter",
     "GaussianSparseVector",
     "GuessAndCheck",
+    "Mechanism",
     "Odometer",
+    "Offer",
+    "PricedOffer",
     "PrivateMultiplicativeWeights",
+    "RecordedTotal",
     "Refused",
     "Remaining",
     "RenyiFilter",
+    "Request",
     "Session",
     "SparseVector",
     "SumFilter",
+    "Taken",
     "ZCDPFilter",
     "answer",
+    "charge_cheapest",
+    "checked_question",
+    "committed_offers",
     "concurrent",
+    "convert_unit",
+    "for_groups",
+    "in_words",
     "open_sessions",
+    "price_offers",
+    "question_offers",
+    "read_answer",
+    "read_mechanism",
+    "read_request_document",
+    "recorded_cost",
+    "recorded_total",
+    "request_document",
     "restore",
 ]

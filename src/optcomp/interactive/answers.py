@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from optcomp.errors import InvalidInput, MechanismFailed
-from optcomp.numerics import Number
-from optcomp.statistics import Declared, IntegerVector, Noises, Question, Statistic, Table, checked_confidence
+from optcomp.numerics import Number, exact
+from optcomp.statistics import (
+    Declared,
+    Entries,
+    IntegerVector,
+    Noises,
+    Part,
+    Question,
+    Statistic,
+    Table,
+    checked_confidence,
+    number_text,
+    read_question,
+)
 from optcomp.statistics.noise import AnswerCost, added
 
 
@@ -29,6 +41,8 @@ class Answer:
     amounts: tuple[tuple[Fraction, ...], ...] = field(repr=False)
     declared: Declared = field(repr=False, compare=False)
     """What was declared about the table; no answer holds the table."""
+    receipt: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """Where a ledger has entered it, if one has."""
 
     def interval(self, confidence: Number = 0.95) -> Any:
         """Where the statistic of the data (bounded and clamped) lies, with this confidence over the noise.
@@ -39,6 +53,14 @@ class Answer:
         if self.question.noise.chooses:
             raise InvalidInput("statistic", statistic, "has no interval that follows from its noise alone")
         return statistic.interval(self.declared, self.amounts, Noises(added(self.question.noise), self.scales, sure))
+
+    def document(self) -> dict[str, Any]:
+        """The question and the noisy amounts, exact and ready for JSON; everything else follows from them.
+
+        The receipt is not part of it: a receipt is about the document.
+        """
+        amounts = [[number_text(amount, "amounts") for amount in part] for part in self.amounts]
+        return {"question": self.question.document(), "amounts": amounts}
 
     def __str__(self) -> str:
         return f"{self.question}: {self.value}"
@@ -58,13 +80,42 @@ def measured(statistic: Statistic, table: Table) -> tuple[IntegerVector, ...]:
     raise MechanismFailed(str(statistic), kind)  # out here, so that no __context__ leads to the error
 
 
-def noised(question: Question, table: Table, exact: Sequence[IntegerVector]) -> Answer:
+def noised(question: Question, table: Table, integers: Sequence[IntegerVector]) -> Answer:
     """The answer for exact integers that are known already."""
     statistic, scales = question.statistic, question.scales(table)
     parts = statistic.parts(table)
     amounts = tuple(
         tuple(value * part.unit for value in question.noise.draw(values, scale))
-        for values, part, scale in zip(exact, parts, scales, strict=True)
+        for values, part, scale in zip(integers, parts, scales, strict=True)
     )
     value = statistic.value(table, amounts)
     return Answer(question, value, question.costs(table), scales, question.noise.theorem, amounts, table.declared)
+
+
+def read_answer(document: object, declared: Declared) -> Answer:
+    """The answer that wrote this document, about a table that is declared like this.
+
+    The value is derived from the amounts again, costs and scales from question and declaration.
+    """
+    entries = Entries(document, "answer")
+    question = read_question(entries.take("question", Mapping))
+    listed = entries.take("amounts", Sequence)
+    entries.done()
+    parts = question.statistic.parts(declared)
+    if len(listed) != len(parts):
+        raise InvalidInput("answer.amounts", len(listed), f"must be {len(parts)} lists, one for each part")
+    amounts = tuple(_amounts(values, part) for values, part in zip(listed, parts, strict=True))
+    value, scales = question.statistic.value(declared, amounts), question.scales(declared)
+    return Answer(question, value, question.costs(declared), scales, question.noise.theorem, amounts, declared.declared)
+
+
+def _amounts(values: object, part: Part) -> tuple[Fraction, ...]:
+    """Whole multiples of the unit of a part, one for each of its cells."""
+    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != len(part.cells):
+        raise InvalidInput("answer.amounts", type(values).__name__, f"must be {len(part.cells)} numbers")
+    if not all(isinstance(value, str) for value in values):
+        raise InvalidInput("answer.amounts", part.cells[0], "must be numbers in text")
+    found = tuple(Fraction(exact(value, "answer.amounts")) for value in values)
+    if any((amount / part.unit).denominator > 1 for amount in found):
+        raise InvalidInput("answer.amounts", part.cells[0], "must be whole multiples of their unit")
+    return found

@@ -7,18 +7,30 @@ optimal composition.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Self
 
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput, MechanismClosed, Written
+from optcomp.errors import InvalidInput, MechanismClosed
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
+from optcomp.interactive.specs import Mechanism, stored, told_entries, told_truth
 from optcomp.numerics import Exact, Number, exact, whole
-from optcomp.statistics import Statistic, Table, checked_confidence
+from optcomp.statistics import (
+    Declared,
+    Entries,
+    Statistic,
+    Table,
+    checked_confidence,
+    kind_of,
+    read_statistic,
+    statistic_document,
+)
 from optcomp.statistics.noise import LAPLACE, laplace_scale, with_laplace
 from optcomp.theorems import Bound
 
@@ -32,7 +44,7 @@ class Checked:
 
 
 @dataclass(frozen=True, repr=False)
-class GuessAndCheck(Written):
+class GuessAndCheck(Mechanism):
     """Checks guesses against the data and corrects up to `corrections` of them.
 
     `check_share` of ε goes to checking, the rest to the corrected answers in equal parts.  With a `delta` the whole is
@@ -46,6 +58,7 @@ class GuessAndCheck(Written):
     check_share: Fraction
     delta: Exact
     theorem = "Lyu22-1"
+    kind = "guess and check"
 
     def __init__(
         self,
@@ -72,6 +85,18 @@ class GuessAndCheck(Written):
             raise InvalidInput("check_share", check_share, "must lie strictly between 0 and 1")
         object.__setattr__(self, "check_share", share)
         self.check.scales(), self.answer_scale  # refuses noise that cannot be drawn
+
+    @classmethod
+    def read(cls, entries: Entries) -> Self:
+        """From a document."""
+        return cls(
+            entries.number("tolerance"),
+            epsilon=entries.number("epsilon"),
+            corrections=entries.take("corrections", int),
+            sensitivity=entries.take("sensitivity", int),
+            check_share=entries.number("check_share"),
+            delta=entries.number("delta"),
+        )
 
     @property
     def parts(self) -> tuple[PureDP, ...]:
@@ -112,6 +137,26 @@ class GuessAndCheck(Written):
         """Begin; the caller has paid."""
         return GuessAndCheckRun(self, table)
 
+    def resume(self, table: Table, state: Mapping[str, Any]) -> GuessAndCheckRun:
+        """Go on where a run was."""
+        return GuessAndCheckRun(self, table, stored(state, self, "check"))
+
+    def form(self, table: Declared, statistic: Statistic, guess: Number) -> dict[str, Any]:
+        """The statistic in the words of plans, and the guess as the whole number that it is rounded to."""
+        return {"statistic": statistic_document(statistic), "guess": _rounded(guess)}
+
+    def told(self, answer: Checked) -> dict[str, Any]:
+        """Its entries."""
+        return {"value": answer.value, "corrected": answer.corrected}
+
+    def read_told(self, value: object) -> Checked:
+        """From its entries."""
+        entries = told_entries(value, "value", "corrected")
+        number = entries["value"]
+        if type(number) is not int:
+            raise InvalidInput("answer.value", kind_of(number), "must be a whole number")
+        return Checked(number, told_truth(entries["corrected"]))
+
     def __str__(self) -> str:
         return f"guess and check at ε = {float(self.epsilon):g}, {self.corrections} corrections"
 
@@ -119,9 +164,20 @@ class GuessAndCheck(Written):
 class GuessAndCheckRun(Running[GuessAndCheck]):
     """Guess and check at work; safe from any thread."""
 
-    def __init__(self, spec: GuessAndCheck, table: Table) -> None:
+    TOLD = ("corrections_left",)
+
+    def __init__(self, spec: GuessAndCheck, table: Table, state: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, table)
-        self._check: SparseVectorRun = spec.check.start(table)
+        self._check: SparseVectorRun
+        if state is None:
+            self._check = spec.check.start(table)
+        else:
+            self._check = spec.check.resume(table, state["check"])
+
+    def state(self) -> dict[str, Any]:
+        """The state of the sparse vector that checks."""
+        with self._lock:
+            return {"mechanism": self.spec.document(), "check": self._check.state()}
 
     @property
     def corrections_left(self) -> int:
@@ -131,11 +187,18 @@ class GuessAndCheckRun(Running[GuessAndCheck]):
     def ask(self, statistic: Statistic, guess: Number) -> Checked:
         """The guess if it is about right, else a noisy answer."""
         check_scalar(statistic, self.table, self.spec.sensitivity, monotone=False)
-        about = round(exact(guess, "guess"))
+        about = _rounded(guess)
         with self._lock:
             self._check_open()
             ((value,),) = measured(statistic, self.table)
             return self._checked(value, about)
+
+    def ask_form(self, form: object) -> Checked:
+        """The answer to a question in its form."""
+        entries = Entries(form, "form")
+        statistic, guess = read_statistic(entries.take("statistic", Mapping)), entries.number("guess")
+        entries.done()
+        return self.ask(statistic, guess)
 
     def checked(self, value: int, guess: int) -> Checked:
         """The same for an integer that is known already and changes by at most the sensitivity: for mechanisms."""
@@ -151,3 +214,8 @@ class GuessAndCheckRun(Running[GuessAndCheck]):
     def _check_open(self) -> None:
         if not self.corrections_left:
             raise MechanismClosed(self.spec, f"{self.spec}: all corrections are made; open another one")
+
+
+def _rounded(guess: Number) -> int:
+    """The whole number that is compared with the data."""
+    return round(comparable(guess, "guess"))

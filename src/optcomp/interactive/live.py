@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Generic, NoReturn, TypeVar
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 from optcomp.errors import CannotBeShared
+from optcomp.interactive.specs import Mechanism
 from optcomp.statistics import Table
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Mechanism)
 ANSWERS, BUDGET = "give all the answers that were paid for once", "spend the whole budget"
 """What two copies would do: of a mechanism at work, and of what holds a budget."""
 
@@ -76,8 +78,15 @@ class Live:
         self._refuse()
 
 
-class Running(Live, Generic[S]):
-    """An interactive mechanism at work."""
+class Running(Live, ABC, Generic[S]):
+    """An interactive mechanism at work.
+
+    Its questions have a form without code, and its answers too: `ask(...)` is `ask_form(form(...))`, and
+    `read_told(told(answer))` is the answer.  Forms, told answers and states are ready for JSON, and exact.
+    """
+
+    TOLD: ClassVar[tuple[str, ...]] = ()
+    """Its attributes that anybody may read."""
 
     def __init__(self, spec: S, table: Table) -> None:
         super().__init__(table, str(spec))
@@ -87,3 +96,23 @@ class Running(Live, Generic[S]):
     def spec(self) -> S:
         """What was opened."""
         return self._spec
+
+    def form(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The form of a question: takes what `ask` takes; looks at no data."""
+        return self.spec.form(self.table, *args, **kwargs)
+
+    @abstractmethod
+    def ask_form(self, form: object) -> Any:
+        """The answer to a question in its form; refuses what `ask` refuses."""
+
+    def told(self, answer: Any) -> Any:
+        """An answer, ready for JSON."""
+        return self.spec.told(answer)
+
+    def read_told(self, value: object) -> Any:
+        """The answer that was written so."""
+        return self.spec.read_told(value)
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All that it takes to go on, but the data: `spec.resume(table, state)` does.  It is secret."""

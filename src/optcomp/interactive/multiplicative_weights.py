@@ -11,23 +11,25 @@ changes it by at most 4096 of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput, Written
+from optcomp.errors import InvalidInput
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import comparable
+from optcomp.interactive.specs import Mechanism, stored, stored_whole, told_entries, told_truth
 from optcomp.numerics import Exact, Floats, Ints, Number, exact
-from optcomp.statistics import Contingency, Table
+from optcomp.statistics import Contingency, Declared, Entries, Table, cells_where, kind_of
 from optcomp.statistics.noise import laplace_scale, with_laplace
 from optcomp.theorems import Bound
 
@@ -37,8 +39,12 @@ _COUNT_SHARE = Fraction(1, 20)
 """The share of ε that goes to the number of rows, which hardly needs any."""
 _SWEEPS, _WORK = 30, 50_000_000
 """How often learned answers are gone through again, and about how many multiplications that may take."""
-Weights = Callable[[Any], Number | bool] | Sequence[Number] | Floats
-"""How much each cell counts in a question: a function of its labels, or a number for each."""
+_MOST_ROWS = 2**63
+"""Noisy numbers of rows are integers of 64 bits."""
+_ROUNDED = 1e-6
+"""What shares may add up to beside 1: a million times what rounding does."""
+Weights = Callable[[Any], Number | bool] | Sequence[Number] | Floats | str
+"""How much each cell counts in a question: a function of its labels, a number for each, or a condition for 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, repr=False)
-class PrivateMultiplicativeWeights(Written):
+class PrivateMultiplicativeWeights(Mechanism):
     """Answers any number of linear questions about the cells of some columns, correcting up to `corrections` guesses.
 
     `tolerance` is in rows.  A twentieth of ε goes to the number of rows, half of the rest (`check_share`) to checking.
@@ -66,6 +72,7 @@ class PrivateMultiplicativeWeights(Written):
     check_share: Fraction
     delta: Exact
     theorem = "HR10"
+    kind = "multiplicative weights"
 
     def __init__(
         self,
@@ -74,7 +81,7 @@ class PrivateMultiplicativeWeights(Written):
         tolerance: Number,
         epsilon: Number,
         corrections: int,
-        edges: Mapping[str, Sequence[Number]] | None = None,
+        edges: Mapping[str, Sequence[Number] | None] | None = None,
         where: str | None = None,
         check_share: Number = "1/2",
         delta: Number = 0,
@@ -86,7 +93,24 @@ class PrivateMultiplicativeWeights(Written):
         object.__setattr__(self, "delta", pair.delta)
         object.__setattr__(self, "check_share", Fraction(exact(check_share, "check_share")))
         object.__setattr__(self, "corrections", corrections)
-        self.checker(1)  # refuses what makes no sense
+        object.__setattr__(self, "corrections", self.checker(1).corrections)  # refuses what makes no sense
+
+    @classmethod
+    def read(cls, entries: Entries) -> Self:
+        """From a document."""
+        cells = Entries(entries.take("cells", Mapping), entries.path("cells"))
+        columns, edges, where = cells.take("contingency", Sequence), cells.take("edges", Mapping, {}), cells.condition()
+        cells.done()
+        return cls(
+            columns,
+            edges=edges,
+            where=where,
+            tolerance=entries.number("tolerance"),
+            epsilon=entries.number("epsilon"),
+            corrections=entries.take("corrections", int),
+            check_share=entries.number("check_share"),
+            delta=entries.number("delta"),
+        )
 
     def checker(self, rows: int) -> GuessAndCheck:
         """Guess and check for questions that one person changes by so many rows."""
@@ -124,6 +148,46 @@ class PrivateMultiplicativeWeights(Written):
         """Read the table of counts once; the caller has paid."""
         return MultiplicativeWeightsRun(self, table)
 
+    def resume(self, table: Table, state: Mapping[str, Any]) -> MultiplicativeWeightsRun:
+        """Go on where a run was; the exact counts are read from the table again."""
+        found = stored(state, self, "rows", "check", "shares", "learned")
+        return MultiplicativeWeightsRun(self, table, found)
+
+    def labels(self, table: Declared) -> tuple[Any, ...]:
+        """What each cell is: a tuple of the values of the columns."""
+        found = self.cells.cells(table)
+        return found if len(self.cells.columns) > 1 else tuple((label,) for label in found)
+
+    def form(self, table: Declared, weights: Weights) -> dict[str, Any]:
+        """The condition; or the weights as whole 4096ths."""
+        steps = self.steps(table, weights, self.labels(table))
+        return {"where": weights.strip()} if isinstance(weights, str) else {"weights": steps.tolist()}
+
+    def told(self, answer: Estimate) -> dict[str, Any]:
+        """Its entries; the JSON of a float is read back as the same float."""
+        return {"value": answer.value, "corrected": answer.corrected, "checked": answer.checked}
+
+    def read_told(self, value: object) -> Estimate:
+        """From its entries."""
+        entries = told_entries(value, "value", "corrected", "checked")
+        number = _stored_float(entries["value"], "answer.value")
+        return Estimate(number, told_truth(entries["corrected"]), told_truth(entries["checked"]))
+
+    def steps(self, table: Declared, weights: Weights, labels: tuple[Any, ...]) -> Ints:
+        """Whole 4096ths of each cell; with up to 2^50 rows their sum fits 64 bits."""
+        if isinstance(weights, str):
+            return cells_where(self.cells, weights, table).astype(np.int64) * STEPS
+        given = [weights(label) for label in labels] if callable(weights) else weights
+        try:
+            found = np.array(given, dtype=np.float64)  # a copy: nobody can change it after the check
+        except (TypeError, ValueError):
+            raise InvalidInput("weights", type(weights).__name__, "must be a number for each cell") from None
+        if found.shape != (len(labels),):
+            raise InvalidInput("weights", found.shape, f"must be {len(labels)} numbers, one for each cell")
+        if not bool(np.all((found >= 0) & (found <= 1))):
+            raise InvalidInput("weights", weights, "must lie in [0, 1]")
+        return np.rint(found * STEPS).astype(np.int64)
+
     def __str__(self) -> str:
         columns = ", ".join(self.cells.columns)
         return f"multiplicative weights over {columns} at ε = {float(self.epsilon):g}, {self.corrections} corrections"
@@ -144,23 +208,48 @@ class _Learned:
 class MultiplicativeWeightsRun(Running[PrivateMultiplicativeWeights]):
     """Multiplicative weights at work; safe from any thread."""
 
+    TOLD = ("corrections_left", "labels", "rows", "synthetic")
     labels: tuple[Any, ...]
     """What each cell is: a tuple of the values of the columns."""
     rows: int
     """The noisy number of rows."""
 
-    def __init__(self, spec: PrivateMultiplicativeWeights, table: Table) -> None:
+    def __init__(
+        self, spec: PrivateMultiplicativeWeights, table: Table, state: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(spec, table)
-        (counts,) = measured(self.spec.cells, self.table)
-        found = self.spec.cells.cells(self.table)
-        self.labels = found if len(self.spec.cells.columns) > 1 else tuple((label,) for label in found)
+        self.labels, changed = spec.labels(table), _changed(spec.cells, table)
+        if state is not None:  # before the data are read
+            self._go_on(state, changed)
+        (counts,) = measured(spec.cells, table)
         self._counts = np.array(counts, dtype=np.int64)
-        changed = _changed(self.spec.cells, self.table)
-        scale = laplace_scale(changed, Fraction(self.spec.epsilon) * _COUNT_SHARE)
-        self.rows = max(with_laplace([sum(counts)], scale)[0], 1)
-        self._check = self.spec.checker(changed).start(self.table)
-        self._shares = np.full(len(counts), 1 / len(counts))
-        self._learned: list[_Learned] = []
+        if state is None:
+            scale = laplace_scale(changed, Fraction(spec.epsilon) * _COUNT_SHARE)
+            self.rows = max(with_laplace([sum(counts)], scale)[0], 1)
+            self._check = spec.checker(changed).start(table)
+            self._shares = np.full(len(counts), 1 / len(counts))
+            self._learned: list[_Learned] = []
+
+    def _go_on(self, state: Mapping[str, Any], changed: int) -> None:
+        self.rows = stored_whole(state, "rows", 1, _MOST_ROWS)
+        self._check = self.spec.checker(changed).resume(self.table, state["check"])
+        self._shares = _stored_shares(state["shares"], len(self.labels))
+        learned = state["learned"]
+        if not isinstance(learned, list) or len(learned) > self.spec.corrections - self._check.corrections_left:
+            raise InvalidInput("state.learned", kind_of(learned), "must be a list, no longer than the corrections made")
+        self._learned = [_stored_answer(entry, len(self.labels), self.rows) for entry in learned]
+
+    def state(self) -> dict[str, Any]:
+        """The noisy number of rows, the check, the synthetic table and what it learned from; no exact count."""
+        with self._lock:
+            learned = [{"weights": _whole_steps(known.weights), "answer": known.answer} for known in self._learned]
+            return {
+                "mechanism": self.spec.document(),
+                "rows": self.rows,
+                "check": self._check.state(),
+                "shares": self._shares.tolist(),
+                "learned": learned,
+            }
 
     @property
     def corrections_left(self) -> int:
@@ -174,8 +263,25 @@ class MultiplicativeWeightsRun(Running[PrivateMultiplicativeWeights]):
             return dict(zip(self.labels, (self._shares * self.rows).tolist(), strict=True))
 
     def ask(self, weights: Weights) -> Estimate:
-        """The number of rows, weighted: by a weight for each cell, or a function of the cell's values."""
-        steps = self._steps(weights)
+        """The number of rows, weighted: by a weight for each cell, or a function of the cell's values.
+
+        A text such as "region == 'north' and age >= 65" asks for the rows in cells that satisfy this condition; it
+        may name the columns of the cells, and must not cut a bin apart.
+        """
+        return self._estimate(self.spec.steps(self.table, weights, self.labels))
+
+    def ask_form(self, form: object) -> Estimate:
+        """The answer to a question in its form."""
+        entries = Entries(form, "form")
+        if entries.has("where"):
+            steps = self.spec.steps(self.table, entries.take("where", str), self.labels)
+        else:
+            entries.expect("where")
+            steps = _stored_steps(entries.take("weights", list), "form.weights", len(self.labels))
+        entries.done()
+        return self._estimate(steps)
+
+    def _estimate(self, steps: Ints) -> Estimate:
         with self._lock:
             floats = steps / STEPS
             guess = float(floats @ self._shares) * self.rows
@@ -200,15 +306,42 @@ class MultiplicativeWeightsRun(Running[PrivateMultiplicativeWeights]):
                 shares = shares / shares.sum()
         self._shares = shares
 
-    def _steps(self, weights: Weights) -> Ints:
-        """Whole steps of each cell; with up to 2^50 rows their sum fits 64 bits."""
-        given = [weights(label) for label in self.labels] if callable(weights) else weights
-        try:
-            found = np.array(given, dtype=np.float64)  # a copy: nobody can change it after the check
-        except (TypeError, ValueError):
-            raise InvalidInput("weights", type(weights).__name__, "must be a number for each cell") from None
-        if found.shape != (len(self.labels),):
-            raise InvalidInput("weights", found.shape, f"must be {len(self.labels)} numbers, one for each cell")
-        if not bool(np.all((found >= 0) & (found <= 1))):
-            raise InvalidInput("weights", weights, "must lie in [0, 1]")
-        return np.rint(found * STEPS).astype(np.int64)
+
+def _whole_steps(weights: Floats) -> list[int]:
+    """Weights as whole 4096ths, which is what they are."""
+    return [int(step) for step in np.rint(weights * STEPS)]
+
+
+def _stored_steps(steps: object, place: str, cells: int) -> Ints:
+    """A whole number of 4096ths for each cell."""
+    if not isinstance(steps, list) or len(steps) != cells:
+        raise InvalidInput(place, kind_of(steps), f"must be {cells} numbers, one for each cell")
+    if not all(type(step) is int and 0 <= step <= STEPS for step in steps):
+        raise InvalidInput(place, "another one", f"must be whole numbers from 0 to {STEPS}")
+    return np.array(steps, dtype=np.int64)
+
+
+def _stored_float(value: object, place: str) -> float:
+    if type(value) is not float or not math.isfinite(value):
+        raise InvalidInput(place, kind_of(value), "must be a float")
+    return value
+
+
+def _stored_shares(shares: object, cells: int) -> Floats:
+    """Shares of all cells, none negative, which add up to about 1."""
+    if not isinstance(shares, list) or len(shares) != cells:
+        raise InvalidInput("state.shares", kind_of(shares), f"must be {cells} numbers, one for each cell")
+    found = np.array([_stored_float(share, "state.shares") for share in shares])
+    if not (bool(np.all(found >= 0)) and abs(float(found.sum()) - 1) <= _ROUNDED):
+        raise InvalidInput("state.shares", "others", "must be shares that add up to 1")
+    return found
+
+
+def _stored_answer(entry: object, cells: int, rows: int) -> _Learned:
+    """An answer that was learned from."""
+    if not isinstance(entry, Mapping) or set(entry) != {"weights", "answer"}:
+        raise InvalidInput("state.learned", kind_of(entry), "must be objects with the entries weights, answer")
+    answer = _stored_float(entry["answer"], "state.learned")
+    if not 0 <= answer <= rows:
+        raise InvalidInput("state.learned", "another answer", "must lie between 0 and the number of rows")
+    return _Learned(_stored_steps(entry["weights"], "state.learned", cells) / STEPS, answer)

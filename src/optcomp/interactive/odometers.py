@@ -90,6 +90,14 @@ class Odometer(Written):
         other._set(self.delta, self.delta_parts, self.gamma, spent, self.recorded + 1)
         return other
 
+    def having(self, spent: Cost, recorded: int) -> Odometer:
+        """The same odometer with sums that were kept elsewhere, which need a ρ and no more δ than was set aside."""
+        if spent.rho is None or spent.delta > self.delta_parts:
+            raise InvalidInput("spent", spent, "must have a ρ, and no more δ than was set aside (delta_parts)")
+        other = copy.copy(self)
+        other._set(self.delta, self.delta_parts, self.gamma, spent, recorded)
+        return other
+
     @property
     def epsilon(self) -> float:
         """What the loss does not exceed now, nor exceeded its report at any moment before; rounded up."""

@@ -11,25 +11,33 @@ its filter (HSTVVXZ23), and such mechanisms compose as if they ran one after ano
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import replace
 from functools import reduce
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from optcomp.composition import compose
-from optcomp.errors import CannotBeShared, HypothesisNotMet, InvalidInput, MechanismFailed
+from optcomp.errors import BudgetExceeded, CannotBeShared, HypothesisNotMet, InvalidInput, MechanismFailed
 from optcomp.guarantees import ApproxDP
 from optcomp.interactive import quotas
 from optcomp.interactive.answers import Answer, answer
-from optcomp.interactive.filters import Admitted, Cost, Filter, Refused, Remaining, Request
-from optcomp.interactive.filters.requests import pair, read_request
+from optcomp.interactive.asking import Asking, Entry, Outcome, checked_question, committed_offers
+from optcomp.interactive.filters import (
+    Admitted,
+    Cost,
+    Filter,
+    Offer,
+    Refused,
+    Request,
+    charge_cheapest,
+    price_offers,
+)
+from optcomp.interactive.filters.requests import read_request
 from optcomp.interactive.live import BUDGET, Live, Turn
 from optcomp.numerics import Number
 from optcomp.statistics import Question, Statistic, Table
 from optcomp.statistics.noise import Noise
-from optcomp.theorems import Bound, theorem
+from optcomp.theorems import Bound
 
 T = TypeVar("T")
 S = TypeVar("S", covariant=True)
@@ -45,23 +53,7 @@ class Interactive(Protocol[S]):
         """Begin; the caller has paid."""
 
 
-Outcome = Literal["paid", "answered", "refused", "failed"]
-"""See `Entry.outcome`."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of a transcript."""
-
-    number: int
-    what: str
-    costs: tuple[Request, ...] = field(repr=False)
-    outcome: Outcome
-    """paid: debited, and running or open; answered; refused: nothing was spent; failed: debited, but no answer."""
-    note: str = ""
-
-
-class Session(Live):
+class Session(Live, Asking):
     """Questions and interactive mechanisms about one table, within one budget."""
 
     def __init__(self, table: Table, budget: Filter, *, name: str = "session") -> None:
@@ -72,10 +64,15 @@ class Session(Live):
         if type(budget).admit is not Filter.admit:
             raise InvalidInput("budget", budget, "must not have an `admit` of its own: `price` and `charge` are asked")
         super().__init__(table, f"session {name!r}", BUDGET)
-        self.name = name
+        self._name = name
         self._budget = self._quota = budget
         self._entries: list[Entry] = []
         self._followed = quotas.RECORD.before(table)
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self._name
 
     @property
     def budget(self) -> Filter:
@@ -94,10 +91,6 @@ class Session(Live):
         with self._lock:
             return tuple(self._entries)
 
-    def remaining(self, like: Request | None = None) -> Remaining:
-        """What is left; with `like`, how many more such requests fit."""
-        return self.budget.remaining(like)
-
     def ask(
         self,
         statistic: Statistic | Question,
@@ -108,21 +101,18 @@ class Session(Live):
         mechanism: str | Noise | None = None,
     ) -> Answer:
         """Answer a statistic with noise for ε, (ε, δ) or ρ; BudgetExceeded if that does not fit."""
-        question = _question(statistic, epsilon, delta, rho, mechanism)
-        question.statistic.check(self.table)
-        question.scales(self.table)  # refuses noise beyond what can be drawn, before anything is paid
+        question = checked_question(statistic, self.table, epsilon, delta, rho, mechanism)
         return self.pay(str(question), question.costs(self.table), lambda: answer(question, self.table))
-
-    async def ask_async(self, statistic: Statistic | Question, **spending: Any) -> Answer:
-        """The same from an asynchronous task: the engine runs in a thread."""
-        return await asyncio.to_thread(self.ask, statistic, **spending)
 
     def pay(self, what: str, costs: Sequence[Request], run: Callable[[], T]) -> T:
         """Debit all costs or none, then run; an error of `run` never refunds, and tells nothing about the data."""
         spending = tuple(costs)
         if not spending:
             raise InvalidInput("costs", costs, "must be at least one")
-        place = self._debit(what, spending)
+        return self._run(what, self._debit(what, spending), run)
+
+    def _run(self, what: str, place: int, run: Callable[[], T]) -> T:
+        """Run what was paid for in an entry."""
         try:
             found = run()
         except BaseException as error:
@@ -147,15 +137,30 @@ class Session(Live):
             for request, price in zip(requests, prices, strict=True):
                 outcome = state.charge(request, price)
                 if isinstance(outcome, Refused):
-                    refused = outcome if len(costs) == 1 else self._refusal(what, costs, prices)
-                    self._entries.append(Entry(len(self._entries), what, costs, "refused", refused.reason))
-                    raise refused.error()
+                    raise self._refused(what, costs, outcome if len(costs) == 1 else self._refusal(what, costs, prices))
                 assert isinstance(outcome, Admitted)
                 state = outcome.state
-            self._budget = state
-            quotas.RECORD.answered(self._table, self.name)
-            self._entries.append(Entry(len(self._entries), what, costs, "paid"))
-            return len(self._entries) - 1
+            return self._paid(what, costs, state)
+
+    def _debit_cheapest(self, what: str, offers: Sequence[Offer]) -> int:
+        """The same for the cheapest of several offers, which counts as one request; their δ is there to be spent."""
+        prices = price_offers(self._quota, offers, places=None)
+        with self._lock:
+            outcome = charge_cheapest(self._budget, prices, delta_counts=False)
+            if isinstance(outcome, Refused):
+                best = outcome.request
+                raise self._refused(what, best if isinstance(best, tuple) else (best,), outcome)
+            return self._paid(what, offers[outcome.index], outcome.state)
+
+    def _refused(self, what: str, costs: tuple[Any, ...], refused: Refused) -> BudgetExceeded:
+        self._entries.append(Entry(len(self._entries), what, costs, "refused", refused.reason))
+        return refused.error()
+
+    def _paid(self, what: str, costs: tuple[Request, ...], state: Filter) -> int:
+        self._budget = state
+        quotas.RECORD.answered(self._table, self.name)
+        self._entries.append(Entry(len(self._entries), what, costs, "paid"))
+        return len(self._entries) - 1
 
     def _refusal(self, what: str, costs: tuple[Request, ...], prices: Sequence[Cost]) -> Refused:
         """In terms of the whole, where several costs are spent together."""
@@ -180,34 +185,15 @@ class Session(Live):
         return self.pay(f"delegation to {name}", [budget.total], lambda: Session(self.table, budget, name=name))
 
     def commit(self, questions: Iterable[Question], *, delta: Number = 0, name: str = "plan") -> CommittedPlan:
-        """Declare a batch whole before its first answer: one mechanism, at the price of its optimal composition."""
-        asked = tuple(questions)
-        if not asked or any(not isinstance(question, Question) for question in asked):
-            raise InvalidInput("questions", asked, "must be Questions, at least one")
-        for question in asked:
-            question.statistic.check(self.table)
-            question.scales(self.table)
-        costs = [cost for question in asked for cost in question.costs(self.table)]
-        bound = compose(costs, delta=delta)
-        if not bound.epsilon < float("inf"):
-            raise InvalidInput("delta", delta, "is too small for this plan: no ε holds at it")
-        cost = _price(costs, bound, delta)
-        return self.pay(f"{name}: {_counted(asked)} at once", [cost], lambda: CommittedPlan(self, asked, bound))
+        """Declare a batch whole before its first answer: one mechanism, at the price of its optimal composition.
 
-    def explain(self) -> str:
-        """Why what this session told is private, in words."""
-        budget, proof = self.budget, theorem(self.budget.theorem)
-        lines = [
-            f"{self.name} asks about {self.table.name}; neighbours differ in one person ({self.table.neighbours}).",
-            f"All of it together is {_words(self.quota)}, by {proof.id} ({proof.name}): {proof.statement}",
-            "It covers interactive mechanisms in any order of questions, by HSTVVXZ23.",
-            f"Left: {budget.remaining()}",
-            "",
-        ]
-        for entry in self.transcript:
-            note = f" ({entry.note})" if entry.note else ""
-            lines.append(f"{entry.number + 1:4}. {entry.outcome:9} {entry.what}{note}")
-        return "\n".join(lines)
+        It costs that of its parts where the budget counts these for less.
+        """
+        asked = tuple(questions)
+        bound, offers = committed_offers(asked, self.table, delta)
+        what = f"{name}: {_counted(asked)} at once"
+        place = self._debit_cheapest(what, offers)
+        return self._run(what, place, lambda: CommittedPlan(self, asked, bound))
 
     def __repr__(self) -> str:
         try:
@@ -274,35 +260,6 @@ def concurrent(sessions: Iterable[Session], *, delta: Number | None = None, epsi
     proof = "Lyu22-1" if all(isinstance(total, ApproxDP) for total in totals) else "Lyu22-2"
     bound = compose(totals, delta=delta, epsilon=epsilon)
     return replace(bound, notes=(*bound.notes, f"interleaved sessions compose as if one after another ({proof})"))
-
-
-def _question(
-    statistic: Statistic | Question,
-    epsilon: Number | None,
-    delta: Number | None,
-    rho: Number | None,
-    mechanism: str | Noise | None,
-) -> Question:
-    if not isinstance(statistic, Question):
-        return Question(statistic, epsilon=epsilon, delta=delta, rho=rho, mechanism=mechanism)
-    if any(given is not None for given in (epsilon, delta, rho, mechanism)):
-        raise InvalidInput("statistic", statistic, "is a Question, which has its budget already")
-    return statistic
-
-
-def _price(costs: Sequence[Request], bound: Bound, delta: Number) -> ApproxDP:
-    """The optimal composition, which is rounded up; or the sum, which is exact, where that is less."""
-    pairs = [pair(cost) for cost in costs]
-    pure = [eps for eps, slip in filter(None, pairs) if not slip]
-    eps = Fraction(bound.epsilon)
-    return ApproxDP(min(eps, sum(pure, Fraction(0))) if len(pure) == len(costs) else eps, delta)
-
-
-def _words(quota: Filter) -> str:
-    total = quota.total
-    if isinstance(total, ApproxDP):
-        return f"({float(total.epsilon):g}, {float(total.delta):g})-differentially private"
-    return f"{total}"
 
 
 def _counted(questions: Sequence[Question]) -> str:

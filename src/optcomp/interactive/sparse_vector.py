@@ -25,18 +25,30 @@ chances of one event under noise shifted by at most 2Δ (Δ if monotone).  Quest
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Self
 
 from flint import arb
 
-from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed, Written
+from optcomp.errors import HypothesisNotMet, InvalidInput, MechanismClosed
 from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
+from optcomp.interactive.specs import Mechanism, stored, stored_whole, told_truth
 from optcomp.numerics import FLOAT_BITS, Exact, Number, ball, exact, float_up, precision, whole
-from optcomp.statistics import Statistic, Table, checked_confidence
+from optcomp.statistics import (
+    Declared,
+    Entries,
+    Statistic,
+    Table,
+    checked_confidence,
+    read_statistic,
+    statistic_document,
+)
 from optcomp.statistics.noise import (
     GAUSSIAN,
     LAPLACE,
@@ -49,6 +61,9 @@ from optcomp.statistics.noise import (
 
 _MOST = 10**6
 """Positive answers of one mechanism; its noise would drown everything long before."""
+
+_FAR = 2**63
+"""Noisy thresholds are integers of 64 bits; nobody asks more often."""
 
 
 def comparable(value: Number, argument: str, times: int = 1) -> Exact:
@@ -65,8 +80,45 @@ def best_split(positives: int, *, monotone: bool) -> Fraction:
     return 1 / (1 + Fraction((positives if monotone else 2 * positives) ** (2 / 3)).limit_denominator(10**6))
 
 
+class Comparing(Mechanism):
+    """A mechanism that compares statistics with a noisy threshold."""
+
+    positives: int
+    sensitivity: int
+    monotone: bool
+    refresh: bool
+
+    @abstractmethod
+    def draw_threshold(self) -> int:
+        """The threshold with its noise."""
+
+    @abstractmethod
+    def draw(self, value: int) -> int:
+        """A question with its noise."""
+
+    def start(self, table: Table) -> SparseVectorRun:
+        """Begin; the caller has paid."""
+        return SparseVectorRun(self, table)
+
+    def resume(self, table: Table, state: Mapping[str, Any]) -> SparseVectorRun:
+        """Go on where a run was, with the same noisy threshold."""
+        return SparseVectorRun(self, table, stored(state, self, "threshold", "positives_left", "asked"))
+
+    def form(self, table: Declared, statistic: Statistic) -> dict[str, Any]:
+        """The statistic in the words of plans."""
+        return {"statistic": statistic_document(statistic)}
+
+    def told(self, answer: bool) -> bool:
+        """The truth value itself."""
+        return told_truth(answer)
+
+    def read_told(self, value: object) -> bool:
+        """The truth value itself."""
+        return told_truth(value)
+
+
 @dataclass(frozen=True, repr=False)
-class SparseVector(Written):
+class SparseVector(Comparing):
     """Pure sparse vector: says which of any number of questions lie above a threshold, up to `positives` of them.
 
     Questions are counts, or sums of whole numbers, that one person changes by at most `sensitivity`.  `monotone` asks
@@ -81,6 +133,7 @@ class SparseVector(Written):
     monotone: bool
     refresh: bool
     share: Fraction
+    kind = "sparse vector"
 
     def __init__(
         self,
@@ -110,6 +163,19 @@ class SparseVector(Written):
         object.__setattr__(self, "share", found)
         self.scales()  # refuses noise that cannot be drawn
 
+    @classmethod
+    def read(cls, entries: Entries) -> Self:
+        """From a document."""
+        return cls(
+            entries.number("threshold"),
+            epsilon=entries.number("epsilon"),
+            positives=entries.take("positives", int),
+            sensitivity=entries.take("sensitivity", int),
+            monotone=entries.take("monotone", bool),
+            refresh=entries.take("refresh", bool),
+            share=entries.number("share"),
+        )
+
     @property
     def theorem(self) -> str:
         """LSL17, or DNRRV09 where the threshold is refreshed."""
@@ -127,10 +193,6 @@ class SparseVector(Written):
         times = (1 if self.monotone else 2) * (1 if self.refresh else self.positives)
         first = laplace_scale(self.sensitivity, eps * self.share)
         return first, laplace_scale(times * self.sensitivity, eps * (1 - self.share))
-
-    def start(self, table: Table) -> SparseVectorRun:
-        """Begin; the caller has paid."""
-        return SparseVectorRun(self, table)
 
     def accuracy(self, questions: int, confidence: Number = 0.95) -> int:
         """The distance from the threshold beyond which all of so many questions are answered rightly."""
@@ -150,7 +212,7 @@ class SparseVector(Written):
 
 
 @dataclass(frozen=True, repr=False)
-class GaussianSparseVector(Written):
+class GaussianSparseVector(Comparing):
     """Sparse vector with Gaussian noise, for at most `questions` questions; its guarantee is a Rényi curve."""
 
     threshold: Exact
@@ -162,6 +224,7 @@ class GaussianSparseVector(Written):
     monotone: bool
     refresh = False
     theorem = "ZW20"
+    kind = "gaussian sparse vector"
 
     def __init__(
         self,
@@ -184,6 +247,19 @@ class GaussianSparseVector(Written):
         object.__setattr__(self, "positives", whole(positives, "positives", 1, _MOST))
         object.__setattr__(self, "sensitivity", whole(sensitivity, "sensitivity", 1, 10**9))
         object.__setattr__(self, "monotone", bool(monotone))
+
+    @classmethod
+    def read(cls, entries: Entries) -> Self:
+        """From a document."""
+        return cls(
+            entries.number("threshold"),
+            sigma_threshold=float(entries.number("sigma_threshold")),
+            sigma_questions=float(entries.number("sigma_questions")),
+            questions=entries.take("questions", int),
+            positives=entries.take("positives", int),
+            sensitivity=entries.take("sensitivity", int),
+            monotone=entries.take("monotone", bool),
+        )
 
     def divergence(self, alpha: float) -> float:
         """D_α, rounded up."""
@@ -209,10 +285,6 @@ class GaussianSparseVector(Written):
         """σ of the threshold and of a question."""
         return self.sigma_threshold, self.sigma_questions
 
-    def start(self, table: Table) -> SparseVectorRun:
-        """Begin; the caller has paid."""
-        return SparseVectorRun(self, table)
-
     def accuracy(self, questions: int | None = None, confidence: Number = 0.95) -> int:
         """The distance from the threshold beyond which all questions are answered rightly."""
         return _distance(GAUSSIAN, self.scales(), questions or self.questions, 1, confidence)
@@ -229,13 +301,30 @@ class GaussianSparseVector(Written):
         return f"Gaussian sparse vector, threshold {float(self.threshold):g}, {self.positives} positive"
 
 
-class SparseVectorRun(Running[SparseVector | GaussianSparseVector]):
+class SparseVectorRun(Running[Comparing]):
     """A sparse vector at work; safe from any thread."""
 
-    def __init__(self, spec: SparseVector | GaussianSparseVector, table: Table) -> None:
+    TOLD = ("positives_left", "asked")
+
+    def __init__(self, spec: Comparing, table: Table, state: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, table)
-        self._threshold = spec.draw_threshold()
-        self._positives_left, self._asked = spec.positives, 0
+        if state is None:
+            self._threshold = spec.draw_threshold()
+            self._positives_left, self._asked = spec.positives, 0
+        else:
+            self._go_on(state)
+
+    def _go_on(self, state: Mapping[str, Any]) -> None:
+        most = self.spec.questions if isinstance(self.spec, GaussianSparseVector) else _FAR
+        self._threshold = stored_whole(state, "threshold", -_FAR, _FAR)
+        self._positives_left = stored_whole(state, "positives_left", 0, self.spec.positives)
+        self._asked = stored_whole(state, "asked", self.spec.positives - self._positives_left, most)
+
+    def state(self) -> dict[str, Any]:
+        """The noisy threshold and what was counted."""
+        with self._lock:
+            counted = {"positives_left": self._positives_left, "asked": self._asked}
+            return {"mechanism": self.spec.document(), "threshold": self._threshold, **counted}
 
     @property
     def positives_left(self) -> int:
@@ -256,6 +345,13 @@ class SparseVectorRun(Running[SparseVector | GaussianSparseVector]):
             self._check_open()
             ((value,),) = measured(statistic, self.table)
             return self._above(value)
+
+    def ask_form(self, form: object) -> bool:
+        """Whether the statistic of this form lies above the threshold, about."""
+        entries = Entries(form, "form")
+        statistic = read_statistic(entries.take("statistic", Mapping))
+        entries.done()
+        return self.ask(statistic)
 
     def above(self, value: int) -> bool:
         """The same for an integer that is known already and changes by at most the sensitivity: for mechanisms."""

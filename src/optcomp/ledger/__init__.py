@@ -1,1 +1,55 @@
-"""Durable accounts of groups of people: budgets that outlive the process."""
+"""Durable accounts of groups of people: budgets that outlive the process.
+
+Optional: `pip install 'optcomp[ledger]'`.
+"""
+
+from optcomp.extras import needed
+
+needed("sqlalchemy", "ledger")  # looked for here, so that its absence is told in one place
+
+from optcomp.ledger.account import Account
+from optcomp.ledger.books import LedgerCopied
+from optcomp.ledger.chain import Broken
+from optcomp.ledger.copies import Adoption, Waiting
+from optcomp.ledger.debits import Debit, Placed
+from optcomp.ledger.exports import Export, verify_export
+from optcomp.ledger.holders import BudgetClosed, Stored
+from optcomp.ledger.keys import WrongKey
+from optcomp.ledger.ledger import Ledger
+from optcomp.ledger.overview import AccountView, SessionView
+from optcomp.ledger.receipts import Receipt
+from optcomp.ledger.runs import DurableRun
+from optcomp.ledger.session import DurablePlan, DurableSession
+from optcomp.ledger.slots import Slot
+from optcomp.ledger.states import AccountState, RequestState, SlotState
+from optcomp.ledger.units import Unit
+from optcomp.ledger.verification import Verification, VerifiedAccount
+
+__all__ = [
+    "Account",
+    "AccountState",
+    "AccountView",
+    "Adoption",
+    "Broken",
+    "BudgetClosed",
+    "Debit",
+    "DurablePlan",
+    "DurableRun",
+    "DurableSession",
+    "Export",
+    "Ledger",
+    "LedgerCopied",
+    "Placed",
+    "Receipt",
+    "RequestState",
+    "SessionView",
+    "Slot",
+    "SlotState",
+    "Stored",
+    "Unit",
+    "Verification",
+    "VerifiedAccount",
+    "Waiting",
+    "WrongKey",
+    "verify_export",
+]

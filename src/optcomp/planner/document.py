@@ -123,6 +123,8 @@ class Document(Written):
     """What happens to cells that cannot be read."""
     multiline: bool
     """Whether quoted cells of a CSV file may hold line breaks."""
+    account: str | None
+    """The account of a ledger that pays for releases; None if the plan does not say."""
     _source: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -170,6 +172,7 @@ def read(document: object) -> Document:
     if bad_cells not in get_args(BadCells):
         raise InvalidInput("data.bad_cells", bad_cells, f"must be one of {', '.join(get_args(BadCells))}")
     multiline = data.take("multiline", bool, False)
+    account = _account(data.take("account", str, None))
     columns, known = _columns(top.take("columns", Mapping))
     about = {name: data.take(name, kind, default) for name, (kind, default) in _ABOUT.items()}
     about["grouped_by"] = _columns_named(about["grouped_by"])
@@ -206,8 +209,16 @@ def read(document: object) -> Document:
         known=known,
         bad_cells=cast(BadCells, bad_cells),
         multiline=multiline,
+        account=account,
         _source=copy.deepcopy(document),
     )
+
+
+def _account(name: str | None) -> str | None:
+    """A name that people can read and that fits on a line, as accounts have."""
+    if name is not None and (not name.strip() or len(name) > 200 or not name.isprintable()):
+        raise InvalidInput("data.account", name, "must be text that can be printed, from 1 to 200 characters")
+    return name
 
 
 def _columns_named(names: Sequence[Any] | None) -> list[Any] | None:

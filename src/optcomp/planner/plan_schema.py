@@ -110,6 +110,10 @@ def _data() -> fragments.Schema:
                 "description": "Whether quoted cells of a CSV file may hold line breaks; by default every line is a "
                 "row.",
             },
+            "account": fragments.text(
+                "The account of the ledger that a release is debited from; tables about the same people name the same "
+                "one."
+            ),
         }
     ) | {"description": "Facts about the table that everybody may know."}
 

@@ -1,12 +1,16 @@
 """A plan carried out once: a look at the data, one debit, the answers, a report, and the proof that all of it fits."""
 
 from optcomp.release.advice import percent, plain, shortened
+from optcomp.release.committing import commit_plans
+from optcomp.release.entering import enter_release
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
 from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, preflight
+from optcomp.release.ledger_entry import so_far
+from optcomp.release.payer import Payer
 from optcomp.release.pictures import printable
 from optcomp.release.plan_facts import facts, growth, near, up
 from optcomp.release.prepared_data import PreparedData, prepare_data
-from optcomp.release.released import Released, prepare, release_plan
+from optcomp.release.released import Prepared, ReleaseInterrupted, prepare, release_plan
 from optcomp.release.report import page
 from optcomp.release.store import NotReleased, Store, replace_file
 from optcomp.release.tables import (
@@ -16,6 +20,7 @@ from optcomp.release.tables import (
     plan_sheet,
     result_sheet,
 )
+from optcomp.release.told import Released
 from optcomp.release.verification import Verification, verify_release
 
 __all__ = [
@@ -26,15 +31,20 @@ __all__ = [
     "MovedShare",
     "NOTICE",
     "NotReleased",
+    "Payer",
     "PersonCounts",
     "Preflight",
+    "Prepared",
     "PreparedData",
+    "ReleaseInterrupted",
     "Released",
     "Row",
     "Sheet",
     "Store",
     "Verification",
     "cell_sheet",
+    "commit_plans",
+    "enter_release",
     "facts",
     "growth",
     "near",
@@ -50,6 +60,7 @@ __all__ = [
     "replace_file",
     "result_sheet",
     "shortened",
+    "so_far",
     "up",
     "verify_release",
 ]

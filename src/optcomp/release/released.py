@@ -1,70 +1,55 @@
 """A plan released: all its questions at once, as one mechanism whose certified total is what is spent.
 
 Everything about the plan is fixed before the data are looked at, so the questions compose as mechanisms with fixed
-parameters do.  The total is proved again for the table at hand; the budget is a filter that is debited before the first
-question runs.  What is returned is made from noisy integers alone.  The file of a release makes sure that it happens
-once (see `store.py`).
+parameters do.  The total is proved again for the table at hand; it is debited before the first question runs, from the
+plan's own budget and from the account of these people in a ledger.  What is returned is made from noisy integers alone.
+
+The ledger makes sure that a release happens once: its key is the plan and the data.  It is reserved, which is the
+debit; run; and its answers are stored, before anybody sees them.  Whatever is interrupted in between, the same command
+again goes on from there, and pays nothing more.  The file is written from what is stored (see `store.py`).
 """
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import optcomp
-from optcomp.errors import BudgetExceeded, InvalidInput, UnreadableData
-from optcomp.guarantees import ZCDP, ApproxDP, PureDP
-from optcomp.interactive import Answer, Session, answer
+from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed, OptcompError, UnreadableData
+from optcomp.guarantees import ZCDP, ApproxDP
+from optcomp.interactive import Answer, Offer, Session, answer
 from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
 from optcomp.numerics import Exact, listening
-from optcomp.planner import Document, PairBudget, Plan, RhoBudget, Spending, budget_dict, make_plan
-from optcomp.release.plan_facts import facts, growth, protects
-from optcomp.release.store import Identity, NotReleased, Store, Taken, file_digest, plan_digest
-from optcomp.statistics import Count, Declared, Question, Table, difference, is_snapshot
-from optcomp.theorems import Bound, bbg18
+from optcomp.planner import Document, PairBudget, Plan, RhoBudget, Spending, make_plan
+from optcomp.release.ledger_entry import ledger_entry, plan_offers, reserve_name, so_far
+from optcomp.release.payer import Payer
+from optcomp.release.plan_facts import facts, growth
+from optcomp.release.store import (
+    Identity,
+    NotReleased,
+    Store,
+    Taken,
+    Unpaid,
+    View,
+    file_digest,
+    now,
+    plan_digest,
+    text_of,
+)
+from optcomp.release.told import Released, guarantee_told, versions_told
+from optcomp.statistics import Count, Table, difference, is_snapshot
+from optcomp.theorems import Bound
 
+if TYPE_CHECKING:
+    from optcomp.ledger import Account, Ledger, Stored
+
+_DELTA = Fraction(1, 10**6)
+"""δ of the odometer of an account that a plan without δ opens."""
 Tell = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class Released:
-    """The answers to all questions of a plan, and what they cost together."""
-
-    plan: Plan
-    answers: tuple[Answer, ...]
-    bound: Bound | None
-    """The certified total, proved for the table; None if the budget is ρ."""
-    session: Session
-
-    def results(self) -> list[dict[str, Any]]:
-        """Value, interval and noise of each statistic, ready for JSON."""
-        pairs = zip(self.plan.lines, self.answers, strict=True)
-        return [
-            {
-                "name": line.wish.name,
-                "statistic": str(line.wish.statistic),
-                "mechanism": found.question.mechanism,
-                line.noise.currency.name: str(line.spending.budget),
-                **_told(found, self.plan.document.confidence),
-                "noise": noise_told(found.question, found.declared),
-                "theorem": found.theorem,
-            }
-            for line, found in pairs
-        ]
-
-    def certificate(self) -> dict[str, Any]:
-        """A claim that `optcomp verify` proves again, or the bound in words where certificates do not reach."""
-        if self.bound is None:
-            return {"quantity": "rho", "rho": self.plan.total, "theorem": "BS16", "method": "sum"}
-        try:
-            return self.bound.certificate()
-        except InvalidInput:  # more than (ε, δ) pairs, such as the losses of Gaussian noise
-            return self.bound.as_dict()
 
 
 def table_of(document: Document, source: object) -> Table:
@@ -96,6 +81,15 @@ class Prepared:
     table: Table
     bound: Bound | None
     cost: ApproxDP | ZCDP
+
+    @property
+    def offers(self) -> list[Offer]:
+        """Every guarantee that is proved of this release: its certified total, and those of its questions.
+
+        What the plan keeps for later is part of the total, and beside the questions it stands by itself.
+        """
+        parts = tuple(cost for line in self.plan.lines for cost in line.question.costs(self.table))
+        return plan_offers(self.cost, parts, self.plan.reserve)
 
     def run(self, tell: Tell = lambda what, share: None) -> Released:
         """Pay for the whole plan, then ask; an error after the debit refunds nothing."""
@@ -167,52 +161,32 @@ def _check_sample(plan: Plan, table: Table) -> None:
         raise InvalidInput("data.rows", plan.document.rows, "is not the number of rows of the table")
 
 
-def _told(found: Answer, confidence: float) -> dict[str, Any]:
-    """One value, or one for each cell, with intervals where they follow from the noise."""
-    try:
-        interval = found.interval(confidence)
-    except InvalidInput:
-        interval = None
-    if not isinstance(found.value, Mapping):
-        return {"value": found.value, "interval": None if interval is None else list(interval)}
-    cells = [
-        {
-            "cell": list(cell) if isinstance(cell, tuple) else cell,
-            "value": value,
-            "interval": None if interval is None else list(interval[cell]),
-        }
-        for cell, value in found.value.items()
-    ]
-    return {"cells": cells}
-
-
-def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:
-    """The scale of the noise of each part, in units of the column."""
-    parts = question.statistic.parts(table)
-    names = _parts_named(question, parts)
-    return [
-        {"part": name, "scale": scale * float(part.unit), "unit": str(part.unit)}
-        for name, part, scale in zip(names, parts, question.scales(table), strict=True)
-    ]
-
-
-def _parts_named(question: Question, parts: Sequence[Any]) -> list[str]:
-    if question.noise.chooses:
-        return ["score"] * len(parts)
-    return [str(part.cells[0]) if len(part.cells) == 1 else "each cell" for part in parts]
-
-
 def release_plan(
-    document: Document, data: str | Path, out: str | Path, tell: Tell = lambda what, share: None
+    document: Document,
+    data: str | Path,
+    out: str | Path,
+    tell: Tell = lambda what, share: None,
+    *,
+    ledger: str | Path | Ledger | None = None,
+    account: str | None = None,
+    notice: Callable[[str], None] = lambda sentence: None,
 ) -> tuple[dict[str, Any], bool]:
     """The release of a plan about data, and whether it was made now; the same again is read from its file.
 
     `data` is a file, which is prepared first, or a snapshot.  Either is read before anything is spent or written, and
-    then no more.
+    then no more.  It is debited from an account of a ledger: by default the one beside the data (see `payer.py`).
+    After an interruption the same call goes on, and nothing is debited again.  `notice` is given sentences that the
+    owner of the data should read: that a ledger was made, and what was released about these people so far.
     """
     if not isinstance(document, Document):
         raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
-    return _release(document, _path(data, "data"), _path(out, "out"), tell)
+    source, store = _path(data, "data"), Store(_path(out, "out"))
+    with Payer(document, source, ledger, account, notice) as payer:
+        found = _Data.of(document, source, tell)
+        view, fresh = _Release(document, found, store, payer, tell).made()
+    if fresh and view["ledger"]["releases"] > 1:
+        notice(so_far(view["ledger"]))
+    return view, fresh
 
 
 def _path(value: object, argument: str) -> Path:
@@ -251,26 +225,110 @@ class _Data:
         return table
 
 
-def _release(document: Document, data: Path, out: Path, tell: Tell) -> tuple[dict[str, Any], bool]:
-    found, store = _Data.of(document, data, tell), Store(out)
-    identity = Identity(plan_digest(document.source), found.digest)
-    stored = store.found(identity)
-    if stored is not None:
-        return stored, False
-    plan = make_plan(document)
-    prepared = prepare(plan, found.table(tell))
-    guarantee = guarantee_told(document, prepared.cost, plan.reserve)
-    view = {"plan": document.source, "guarantee": guarantee, "facts": facts(plan), "growth": growth(plan)}
-    try:
-        with store.releasing(identity) as finish:
-            released = prepared.run(tell)
-            view |= {"statistics": released.results(), "certificate": released.certificate(), "record": _record()}
-            return finish(view), True
-    except Taken:
-        stored = store.found(identity)  # which refuses unless the other process is done
-        if stored is None:
-            raise NotReleased(out, "was there a moment ago; nothing was spent, try again") from None
-        return stored, False
+class ReleaseInterrupted(MechanismFailed):
+    """A release was paid for and not finished; whoever asks for it again pays nothing more."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; run the same command again: the release is finished without being paid again"
+
+
+class _Release:
+    """One release on its way."""
+
+    def __init__(self, document: Document, data: _Data, store: Store, payer: Payer, tell: Tell) -> None:
+        self._document, self._data, self._store, self._payer, self._tell = document, data, store, payer, tell
+        self._identity = Identity(plan_digest(document.source), data.digest)
+        self._ran = False
+
+    def made(self) -> tuple[View, bool]:
+        """From its file, from the ledger, or now."""
+        stored = self._store.found(self._identity)
+        if stored is not None:
+            return stored, False
+        account = self._payer.find()
+        answered = None if account is None else account.answered(self._key(account))
+        prepared = None if answered is not None else prepare(make_plan(self._document), self._data.table(self._tell))
+        if account is None:
+            assert prepared is not None
+            account = self._payer.open(_odometer_delta(prepared.cost))
+        if self._data.snapshot is not None:
+            self._data.snapshot.bind(account.ledger_id, account.name)
+        try:
+            with self._store.releasing(
+                self._identity, {"ledger": account.ledger_id, "account": account.name}
+            ) as finish:
+                if prepared is not None:
+                    answered = self._paid(account, prepared)
+                assert answered is not None
+                return finish(_told_by(answered)), self._ran
+        except Taken:
+            stored = self._store.found(self._identity)
+            if stored is None:
+                reason = "was there a moment ago; nothing was spent, try again"
+                raise NotReleased(self._store.path, reason) from None
+            return stored, False
+
+    def _form(self, account: Account) -> dict[str, str]:
+        """What is released, for the ledger and whoever audits it."""
+        return {"plan": self._identity.plan, "data": account.named(self._identity.data)}
+
+    def _key(self, account: Account) -> str:
+        form = self._form(account)
+        return f"release {form['plan']} {form['data']}"
+
+    def _paid(self, account: Account, prepared: Prepared) -> Stored:
+        """The answers, from whoever was first to store them."""
+        plan, key, later = prepared.plan, self._key(account), None
+        if plan.reserve is not None:
+            later = reserve_name(self._document, hashlib.sha256(key.encode()).hexdigest()), plan.reserve
+        told = {
+            "plan": self._document.source,
+            "guarantee": guarantee_told(self._document, prepared.cost, plan.reserve),
+            "facts": facts(plan),
+            "growth": growth(plan),
+        }
+
+        def run() -> str:
+            self._ran, started = True, now()
+            released = prepared.run(self._tell)
+            own = {
+                "statistics": released.results(),
+                "certificate": released.certificate(),
+                "record": versions_told(),
+            }
+            entry = ledger_entry(account, account.place(key), None if later is None else later[0])
+            return text_of({"started": started, **told, **own, "ledger": entry, "finished": now()})
+
+        try:
+            return account.release(
+                key=key,
+                what=f"a plan of {len(plan.lines)} statistics about {self._document.table.name}",
+                form=self._form(account),
+                offers=prepared.offers,
+                run=run,
+                declared=self._document.table,
+                plan=self._identity.plan,
+                reserve=later,
+            )
+        except MechanismFailed as failure:
+            if not self._ran:
+                raise
+            what, kind = failure.what, failure.kind
+        except OptcompError as refused:
+            raise Unpaid(refused) from None
+        raise ReleaseInterrupted(what, kind)  # out here, so that no __context__ leads to the error
+
+
+def _told_by(stored: Stored) -> View:
+    """A release as the ledger keeps it, with the receipt."""
+    view: View = json.loads(stored.answer)
+    return view | {"ledger": {"receipt": stored.receipt.document()} | view["ledger"]}
+
+
+def _odometer_delta(cost: ApproxDP | ZCDP) -> Fraction:
+    """For an account that a plan opens: as much for the δ of parts as the plan has, and as much again."""
+    delta = Fraction(cost.delta) if isinstance(cost, ApproxDP) else Fraction(0)
+    return min(2 * delta, Fraction(1, 2)) or _DELTA
 
 
 def _opened(document: Document, data: Path) -> Table:
@@ -294,26 +352,3 @@ def _digest(data: Path, tell: Tell) -> str:
         raise InvalidInput("source", str(data), "is a folder, but not a snapshot") from None
     except OSError as error:
         raise InvalidInput("source", str(data), f"cannot be read ({error.strerror or error})") from None
-
-
-def guarantee_told(document: Document, cost: ApproxDP | ZCDP, reserve: PureDP | None) -> dict[str, Any]:
-    """What is promised, to whom, and what was spent for it."""
-    found: dict[str, Any] = {
-        "budget": budget_dict(document.budget),
-        "total": budget_dict(cost),
-        "reserve": None if reserve is None else float(reserve.epsilon),
-        "neighbours": document.table.neighbours,
-        "rows_per_person": document.table.contribution.rows,
-        "protects": protects(document),
-        "sample": None,
-    }
-    if document.population is not None and isinstance(cost, ApproxDP):
-        outside = bbg18.outside(cost, document.rows or 0, document.population)
-        found["sample"] = {"rows": document.rows, "population": document.population, "total": budget_dict(outside)}
-    return found
-
-
-def _record() -> dict[str, Any]:
-    """What computed a release."""
-    others = {name: version(name) for name in ("opendp", "duckdb", "ibis-framework", "numpy", "python-flint")}
-    return {"versions": {"optcomp": optcomp.__version__, "python": platform.python_version(), **others}}

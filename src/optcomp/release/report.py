@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from optcomp.release import pictures
+from optcomp.release.ledger_entry import so_far
 from optcomp.release.pictures import printable
 from optcomp.release.tables import Row, Sheet, cell_sheet, compared, plan_sheet, result_sheet
 
@@ -62,6 +63,7 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
         body.append(f'<p class="verdict">{escape(facts["verdict"])}</p>')
     else:
         body.append(f'<p class="note">{escape(_made(release))}</p>')
+        body += [f'<p class="note">{escape(_debited(release["ledger"]))}</p>'] if "ledger" in release else []
     body.append(_facts(facts, ("gain", "suggestions") if release is not None else ("gain",)))
     if release is not None:
         body += _results(release["statistics"], facts["confidence"])
@@ -98,6 +100,13 @@ def _declared(columns: Mapping[str, str]) -> str:
 def _made(release: Facts) -> str:
     record = release["record"]
     return f"Released on {release['finished']} by optcomp {record['versions']['optcomp']}; plan {record['plan_sha256']}"
+
+
+def _debited(entry: Facts) -> str:
+    """Where the release was debited, and what it comes to with all before it."""
+    receipt = entry["receipt"]
+    where = f"account {printable(receipt['account'], 60)!r} of ledger {receipt['ledger']}, entry {receipt['sequence']}"
+    return f"Debited from {where}; {so_far(entry)}."
 
 
 def _facts(facts: Facts, without: Sequence[str]) -> str:

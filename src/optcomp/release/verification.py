@@ -5,6 +5,7 @@
     certificate     is about exactly the mechanisms that these budgets make, and the δ that may be spent on the data
     guarantee       the total is that of the certificate and within the budget; the rest is what the plan says
     facts           repeat all that
+    ledger          what was debited is proved of this plan; sums and totals go on by that
 
 Then the total is proved: by the independent checker; for a budget of ρ by exact arithmetic; and where certificates do
 not reach by the engine itself.  What noise was drawn nobody can tell, so values and their intervals are not looked at,
@@ -45,9 +46,10 @@ from optcomp.planner import (
     item_of,
     read,
 )
+from optcomp.release.ledger_entry import offers_of, problems_of
 from optcomp.release.plan_facts import facts
-from optcomp.release.released import guarantee_told, noise_told
 from optcomp.release.store import FORMAT, plan_digest
+from optcomp.release.told import guarantee_told, noise_told
 from optcomp.statistics import Question
 from optcomp.theorems import MOST_INLINE, Bound
 
@@ -72,6 +74,7 @@ _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
 _SHOWN = 60
 """Characters of a wrong value that a line has room for."""
 _MISSING = object()
+_AGAIN, _SPENT = "run its command again: it is finished without being paid again", "its budget must be taken as spent"
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,8 @@ def _status(about: _Release) -> Verification | None:
     if status in ("started", "failed"):
         when = f"started {view['started']}" if isinstance(view.get("started"), str) else "started"
         word = "is not finished" if status == "started" else "failed"
-        return Verification("unfinished", (f"this release {word} ({when}); its budget must be taken as spent",))
+        known = isinstance(view.get("ledger"), dict)
+        return Verification("unfinished", (f"this release {word} ({when}); {_AGAIN if known else _SPENT}",))
     if status != "done":
         return Verification("malformed", (f"status must be 'done', got {_shown(status)}",))
     for name, kind in {**_PARTS, "facts": dict}.items():
@@ -344,6 +348,7 @@ def _proved(about: _Release, document: Document, spendings: list[Spending], tell
     wanted = guarantee_told(document, cost, choosing.reserve)
     about.same("guarantee", about.view["guarantee"], wanted, "by the plan and the certificate")
     about.same("certificate.quantity", certificate.get("quantity"), "epsilon", "in a release")
+    _check_ledger(about, choosing, spendings, cost)
     _check_facts(about, choosing, spendings, _recorded(about, inside, upper))
     about.stop()
     budget = PairBudget(inside.epsilon, inside.delta)
@@ -416,9 +421,19 @@ def _by_sum(about: _Release, choosing: Choosing, spendings: list[Spending], insi
     limit = Fraction(inside.rho) * (1 - document.reserve)
     if not Fraction(total) <= limit:
         about.wrong(f"the sum of ρ is {total!r}, more than the budget, ρ = {float(limit)!r}")
+    _check_ledger(about, choosing, spendings, ZCDP(total))
     _check_facts(about, choosing, spendings, None)
     about.stop()
     return Verification("proved", (), "sum", None, None, total, len(spendings))
+
+
+def _check_ledger(about: _Release, choosing: Choosing, spendings: Sequence[Spending], cost: ApproxDP | ZCDP) -> None:
+    """What is said about the ledger; a release that was made without one says nothing."""
+    if "ledger" in about.view:
+        offers = offers_of(choosing.document, spendings, cost, choosing.reserve)
+        keeps, same = choosing.reserve is not None, about.same_version
+        entry, plan = about.view["ledger"], choosing.document
+        about.problems.extend(problems_of(entry, plan, offers, keeps=keeps, same_version=same))
 
 
 def _recorded(about: _Release, inside: ApproxDP, upper: float) -> Bound:

@@ -4,10 +4,12 @@ from optcomp.statistics import fragments
 from optcomp.statistics.accuracy import checked_confidence, noise_reach
 from optcomp.statistics.audited import AuditCase, Neighbourhood
 from optcomp.statistics.cdf import CDF
+from optcomp.statistics.cell_conditions import cells_where
 from optcomp.statistics.cells import OTHER_ENCODING
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
 from optcomp.statistics.declaration import difference
+from optcomp.statistics.declaration import written_declaration as declaration_document
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
 from optcomp.statistics.domains import (
     OTHER,
@@ -17,8 +19,9 @@ from optcomp.statistics.domains import (
     Numbers,
     Reals,
 )
-from optcomp.statistics.entries import TOP, Entries, as_written, kind_of
+from optcomp.statistics.entries import TOP, Entries, as_written, kind_of, number_text
 from optcomp.statistics.exact_counts import ExactCounts
+from optcomp.statistics.forms import read_statistic, statistic_document
 from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
@@ -26,10 +29,10 @@ from optcomp.statistics.mean import Mean
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.predicates import check_condition, columns_of, condition
 from optcomp.statistics.quantiles import Median, Quantiles
-from optcomp.statistics.question import Question
+from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
-from optcomp.statistics.snapshot import is_snapshot
+from optcomp.statistics.snapshot import is_snapshot, named_ledger
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.sum import Sum
@@ -79,16 +82,23 @@ __all__ = [
     "Variance",
     "as_written",
     "audit_cases",
+    "cells_where",
     "check_condition",
     "check_new_snapshot",
     "checked_confidence",
     "columns_of",
     "condition",
+    "declaration_document",
     "difference",
     "fragments",
     "is_snapshot",
     "kind_of",
     "known_from",
     "known_keywords",
+    "named_ledger",
     "noise_reach",
+    "number_text",
+    "read_question",
+    "read_statistic",
+    "statistic_document",
 ]

@@ -8,11 +8,12 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import ceil
+from typing import Any
 
 from optcomp.numerics import Number
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.count_tables import BINS, EDGES, Axis, Bins, Counts, binned, listed_edges
+from optcomp.statistics.count_tables import BINS, EDGES, Axis, Bins, Counts, binned, binning, listed_edges
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Integers, Numbers
 from optcomp.statistics.entries import Entries
@@ -105,6 +106,10 @@ class CDF(Counts):
     def size(self, table: Declared, rows: float) -> float:
         """Shares are of 1."""
         return 1.0
+
+    def document(self) -> dict[str, Any]:
+        """Such as: cdf: income, bins: 20."""
+        return self.worded(cdf=self.column, **binning(self.edges, self.bins))
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.count_tables import Axis, Counts, Edges, axis, listed_edges
+from optcomp.statistics.count_tables import Axis, Counts, Edges, axis, edges_text, listed_edges
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Domain
 from optcomp.statistics.entries import Entries, as_written
@@ -48,13 +49,19 @@ class Contingency(Counts):
         object.__setattr__(self, "columns", checked_columns(self.columns))
         if not isinstance(self.edges, Mapping):
             raise InvalidInput("edges", self.edges, "must map names of columns to lists of numbers")
-        object.__setattr__(self, "edges", Fixed({name: listed_edges(edges) for name, edges in self.edges.items()}))
         unknown = set(self.edges) - set(self.columns)
         if unknown:
             raise InvalidInput("edges", sorted(unknown), "belong to no column of the table of counts")
+        given = {name: listed_edges(edges) for name, edges in self.edges.items() if edges is not None}
+        object.__setattr__(self, "edges", Fixed(given))
 
     def _axes(self, table: Declared) -> dict[str, Axis]:
         return {name: axis(table.domain(name, Domain), self.edges.get(name)) for name in self.columns}
+
+    def document(self) -> dict[str, Any]:
+        """Such as: contingency: [region, age], edges: {age: [0, 65, 110]}."""
+        edges = {name: edges_text(found) for name, found in self.edges.items()}
+        return self.worded(contingency=list(self.columns), edges=edges or None)
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:

@@ -65,6 +65,10 @@ class Count(Statistic):
         """If people are added, and not exchanged."""
         return not table.contribution.replace
 
+    def document(self) -> dict[str, Any]:
+        """Such as: count: rows."""
+        return self.worded(count="rows")
+
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
         """With either noise, exchanged, and with two rows."""

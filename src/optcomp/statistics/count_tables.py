@@ -14,10 +14,11 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.numerics import Exact, Number, exact, plain, whole
+from optcomp.numerics import Exact, Number, exact, ratio, whole
 from optcomp.statistics import fragments
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
+from optcomp.statistics.entries import number_text
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.statistic import Amounts, Statistic, around_count
@@ -68,16 +69,20 @@ class Bins(Written):
         """Such as [18, 65)."""
         ends = [f"{float(edge):.12g}" for edge in self.edges]
         if len(set(ends)) < len(ends):
-            ends = [str(plain(edge)) for edge in self.edges]
+            ends = [_exact_name(edge) for edge in self.edges]
         pairs = list(pairwise(ends))
         return tuple(f"[{a}, {b}{']' if i == len(pairs) - 1 else ')'}" for i, (a, b) in enumerate(pairs))
+
+    def firsts(self, domain: Numbers) -> list[int]:
+        """The least integer of the column at or above each edge."""
+        return [ceil(Fraction(edge) / domain.step) - domain.first for edge in self.edges]
 
     def place(self, domain: Numbers, cell: Any) -> Any:
         """The number of the bin of a cell, null where that is missing: a search by halves.
 
         Edges are compared exactly with what the cells stand for.
         """
-        firsts = [ceil(Fraction(edge) / domain.step) - domain.first for edge in self.edges]
+        firsts = self.firsts(domain)
 
         def search(low: int, high: int) -> Any:
             if high - low == 1:
@@ -100,13 +105,34 @@ def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
     return found
 
 
-def listed_edges(edges: Edges | None) -> tuple[Number, ...] | None:
-    """A copy, in numbers that never change: whoever gave the edges may change them."""
+def _exact_name(edge: Exact) -> str:
+    """Two edges have one name only if they are equal, as floats or as fractions."""
+    return repr(float(edge)) if float(edge) == edge and edge != int(edge) else ratio(Fraction(edge))
+
+
+def listed_edges(edges: Edges | None) -> tuple[Exact | int, ...] | None:
+    """A copy, in exact numbers: whoever gave the edges may change them, and 1/2 is the edge 0.5."""
     if edges is None:
         return None
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
         raise InvalidInput("edges", edges, "must be a list of numbers")
-    return tuple(edge if isinstance(edge, Number) else exact(edge, "edges") for edge in edges)
+    return tuple(_plain_edge(edge) for edge in edges)
+
+
+def _plain_edge(edge: Number) -> Exact | int:
+    """Exact, and an integer where it is whole, as people write it; there is one zero."""
+    found = exact(edge, "edges")
+    return int(found) if not found or (isinstance(found, Fraction) and found.denominator == 1) else found
+
+
+def edges_text(edges: Edges | None) -> list[str] | None:
+    """Edges as exact rationals in text."""
+    return None if edges is None else [number_text(edge, "edges") for edge in edges]
+
+
+def binning(edges: Edges | None, bins: int | None) -> dict[str, Any]:
+    """How a column is cut into bins, in the words of plans."""
+    return {"edges": edges_text(edges), "bins": None if bins is None else whole(bins, "bins", 1, MOST_BINS)}
 
 
 def _ascend(edges: tuple[Exact, ...]) -> bool:
@@ -122,6 +148,8 @@ class Axis:
     key: Callable[[Any], Any]
     each: bool
     """Whether every value has a place of its own."""
+    starts: Sequence[int]
+    """The least integer of the column at each place; a last place without one is that of missing values."""
 
     def index(self, key: int | None) -> int:
         """The last place is that of what is missing; nothing else is beyond the others."""
@@ -134,16 +162,18 @@ def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) ->
     if isinstance(domain, Categories):
         if edges is not None or bins is not None:
             raise InvalidInput("edges", edges if edges is not None else bins, "are for numbers, not for categories")
-        return Axis(domain.cells, _same, each=True)
+        return Axis(domain.cells, _same, each=True, starts=range(domain.top + 1))
     assert isinstance(domain, Numbers)
     if edges is None and bins is None and isinstance(domain, Integers) and domain.high - domain.low < MOST_VALUES:
-        return Axis((*range(int(domain.low), int(domain.high) + 1), MISSING), _same, each=True)
+        labels = (*range(int(domain.low), int(domain.high) + 1), MISSING)
+        return Axis(labels, _same, each=True, starts=range(domain.top + 1))
     return binned(domain, Bins.of(domain, edges, bins))
 
 
 def binned(domain: Numbers, bins: Bins) -> Axis:
     """Bins, and a cell for missing values."""
-    return Axis((*bins.labels, MISSING), lambda cell: bins.place(domain, cell), each=False)
+    labels, starts = (*bins.labels, MISSING), (0, *bins.firsts(domain)[1:-1])
+    return Axis(labels, lambda cell: bins.place(domain, cell), each=False, starts=starts)
 
 
 def _same(key: Any) -> Any:

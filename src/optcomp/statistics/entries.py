@@ -8,10 +8,12 @@ from fractions import Fraction
 from typing import Any, cast
 
 from optcomp.errors import InvalidInput
-from optcomp.numerics import Exact, exact
+from optcomp.numerics import Exact, Number, exact, ratio
 
 MOST_NUMBER = 10**100
 """Numbers that floats can compute with, squared too."""
+_MOST_DIGITS = 4000
+"""Of the numerator or denominator of a number that is written: more than `exact` reads nobody could read back."""
 TOP = "plan"
 """The place of a whole document, which is not said of its entries."""
 _IN_WORDS: dict[Any, str] = {
@@ -96,6 +98,14 @@ class Entries:
 def as_written(value: Any) -> Any:
     """A float as text, which is taken exactly as people write it."""
     return repr(value) if isinstance(value, float) else value
+
+
+def number_text(value: Number, argument: str) -> str:
+    """A number as a rational in text, such as 1/10, exactly; `Entries.number` reads it back."""
+    found = ratio(Fraction(exact(value, argument)))
+    if max(map(len, found.split("/"))) > _MOST_DIGITS:
+        raise InvalidInput(argument, value, f"has more than {_MOST_DIGITS} digits: it cannot be written exactly")
+    return found
 
 
 def kind_of(value: object) -> str:

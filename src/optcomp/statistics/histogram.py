@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from optcomp.numerics import Number
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.count_tables import BINS, EDGES, Axis, Counts, axis, listed_edges
+from optcomp.statistics.count_tables import BINS, EDGES, Axis, Counts, axis, binning, listed_edges
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Domain
 from optcomp.statistics.entries import Entries
@@ -36,6 +37,10 @@ class Histogram(Counts):
 
     def _axes(self, table: Declared) -> dict[str, Axis]:
         return {self.column: axis(table.domain(self.column, Domain), self.edges, self.bins)}
+
+    def document(self) -> dict[str, Any]:
+        """Such as: histogram: region."""
+        return self.worded(histogram=self.column, **binning(self.edges, self.bins))
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:

@@ -103,6 +103,10 @@ class Mean(Statistic):
         domain = table.domain(self.column, Numbers)
         return float(domain.high - domain.low)
 
+    def document(self) -> dict[str, Any]:
+        """Such as: mean: income."""
+        return self.worded(mean=self.column)
+
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
         """With either noise, and with two rows."""

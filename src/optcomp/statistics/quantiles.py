@@ -23,7 +23,7 @@ from optcomp.statistics import fragments
 from optcomp.statistics.audited import FEW, AuditCase
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Integers, Numbers
-from optcomp.statistics.entries import Entries, as_written
+from optcomp.statistics.entries import Entries, as_written, number_text
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.noise import EXPONENTIAL, Noise
 from optcomp.statistics.part import IntegerVector, Part
@@ -195,6 +195,11 @@ class Quantiles(Statistic):
         """The range."""
         domain = table.domain(self.column, Numbers)
         return float(domain.high - domain.low)
+
+    def document(self) -> dict[str, Any]:
+        """Such as: quantiles: income, probabilities: [1/4, 1/2, 3/4]; a median is the quantile 1/2."""
+        shares = [number_text(share, "probabilities") for share in self.probabilities]
+        return self.worded(quantiles=self.column, probabilities=shares, candidates=self.candidates)
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:

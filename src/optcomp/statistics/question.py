@@ -9,19 +9,26 @@ Scales are rounded up to floats, so a question costs at most what it says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.guarantees import ApproxDP
 from optcomp.numerics import Exact, Number, exact
 from optcomp.statistics.accuracy import checked_confidence
 from optcomp.statistics.declared import Declared
+from optcomp.statistics.entries import Entries, number_text
+from optcomp.statistics.forms import read_statistic, statistic_document
 from optcomp.statistics.noise import Allowance, AnswerCost, Noise, added, noise_named
 from optcomp.statistics.part import Part
 from optcomp.statistics.statistic import Statistic
 
 LEAST_BUDGET, MOST_BUDGET = 1e-12, 1e6
 """What a question may spend: beyond, noise could not be drawn, or would be none."""
+
+_BUDGETS = ("epsilon", "delta", "rho")
+"""What a question may spend, as documents name it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,10 +104,31 @@ class Question(Written):
             for part, scale in zip(parts, self.scales(table), strict=True)
         )
 
+    def document(self) -> dict[str, Any]:
+        """Without code and exact, ready for JSON: `read_question` reads an equal question back.
+
+        Such as {"statistic": {"count": "rows"}, "noise": "laplace", "epsilon": "1/10"}; equal questions have equal
+        documents, however their numbers were given.
+        """
+        given = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+        spent = {name: number_text(value, name) for name, value in given.items() if value is not None}
+        return {"statistic": statistic_document(self.statistic), "noise": self.mechanism, **spent}
+
     def __str__(self) -> str:
         spent = {"ε": self.epsilon, "δ": self.delta, "ρ": self.rho}
         shown = ", ".join(f"{name} = {float(value):g}" for name, value in spent.items() if value is not None)
         return f"{self.statistic} at {shown}"
+
+
+def read_question(document: object) -> Question:
+    """The question that wrote this document."""
+    entries = Entries(document, "question")
+    statistic = read_statistic(entries.take("statistic", Mapping))
+    noise = entries.take("noise", str)
+    spent = {name: entries.number(name) for name in _BUDGETS if entries.has(name)}
+    entries.expect(*_BUDGETS)
+    entries.done()
+    return Question(statistic, mechanism=noise, **spent)
 
 
 def _default(statistic: Statistic, *, delta: Number | None, rho: Number | None) -> Noise:

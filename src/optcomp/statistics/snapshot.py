@@ -3,6 +3,7 @@
     declaration.json   what was declared, and where the rows are; may be shown to everybody
     rows.parquet       the rows, unless a database keeps them; private
     keys.json          the key of the lot, the key of the digest, and the digest; private
+    ledger.json        the ledger and account that are debited for questions about it, once there is one
 
 The digest is made under a key that is drawn for this snapshot alone: one key for two versions would tell whether
 anybody changed.  How many rows there are, and how large the files are, is private too.
@@ -32,6 +33,8 @@ FORMAT, KEYS, VERSION = "optcomp-snapshot", "optcomp-snapshot-keys", 1
 """How the two files begin."""
 DECLARATION, KEY_FILE = "declaration.json", "keys.json"
 """Their names."""
+LEDGER, LEDGER_FILE = "optcomp-snapshot-ledger", "ledger.json"
+"""How the file begins that names the ledger of a snapshot, and its name."""
 _MOST_ID = 2**60
 """Ids of people have 60 bits."""
 
@@ -55,7 +58,9 @@ class Frozen:
     how: Mapping[str, Any]
     """How the source was read: what became of bad cells, and what a record was."""
     digest: str | None = None
-    """If it was opened."""
+    """If it was saved or opened."""
+    path: Path | None = None
+    """Its folder, if it was saved or opened."""
 
 
 def check_new(path: Path) -> None:
@@ -72,16 +77,16 @@ def check_new(path: Path) -> None:
     literal_path(path)
 
 
-def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
-    """Write a snapshot, whole or not at all."""
+def save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> str:
+    """Write a snapshot, whole or not at all; its digest."""
     check_new(path)
     try:
-        _save(path, declared, frozen, connection)
+        return _save(path, declared, frozen, connection)
     except OSError as error:
         raise InvalidInput("path", str(path), f"cannot be written ({error.strerror or error})") from None
 
 
-def _save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> None:
+def _save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     draft.mkdir(mode=0o700)
@@ -102,6 +107,7 @@ def _save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> No
         for file in draft.iterdir():
             file.chmod(0o600)
         os.rename(draft, path)
+        return digest
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         if made is not None:
@@ -182,7 +188,44 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
         raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__}){asked}") from None
     if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
-    return declared, Frozen(rows, lot, how, digest)
+    return declared, Frozen(rows, lot, how, digest, path)
+
+
+def named_ledger(path: Path) -> tuple[str, str] | None:
+    """The ledger and the account that a snapshot names, if it names any."""
+    if not (path / LEDGER_FILE).exists():
+        return None
+    found = _read(path / LEDGER_FILE, LEDGER)
+    names = found.get("ledger"), found.get("account")
+    if not isinstance(names[0], str) or not isinstance(names[1], str):
+        raise InvalidInput("path", str(path / LEDGER_FILE), "is missing, or was changed by hand")
+    return names[0], names[1]
+
+
+def name_ledger(path: Path, ledger: str, account: str) -> None:
+    """Let a snapshot name the ledger and account that are debited for it; another one is refused from then on."""
+    known = named_ledger(path)
+    if known is None:
+        draft = path / f".{LEDGER_FILE}.{secrets.token_hex(4)}"
+        _write(draft, {"format": LEDGER, "version": VERSION, "ledger": ledger, "account": account})
+        try:
+            os.link(draft, path / LEDGER_FILE)  # fails if another process was first
+        except FileExistsError:
+            known = named_ledger(path)
+        finally:
+            draft.unlink()
+    _check_named(path, known, (ledger, account))
+
+
+def check_ledger(path: Path, ledger: str, account: str) -> None:
+    """Refuses a snapshot that names another ledger or account; nothing is written."""
+    _check_named(path, named_ledger(path), (ledger, account))
+
+
+def _check_named(path: Path, known: tuple[str, str] | None, wanted: tuple[str, str]) -> None:
+    if known is not None and known != wanted:
+        problem = f"is debited from account {known[1]!r} of ledger {known[0]}, not from {wanted[1]!r} of {wanted[0]}"
+        raise InvalidInput("table", str(path), problem)
 
 
 def _rows(path: Path, kept: dict[str, str], connection: Any, memory: str | None) -> Rows:

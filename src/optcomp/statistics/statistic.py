@@ -123,6 +123,15 @@ class Statistic(Written, ABC):
         name = type(self).__name__.lower() + (f" of {about}" if about else "")
         return f"{name} where {self.where}" if self.where else name
 
+    def document(self) -> dict[str, Any]:
+        """Itself in the words of plans, ready for JSON and exact: its keyword reads an equal statistic back."""
+        kind = type(self).__name__
+        raise InvalidInput("statistic", kind, "cannot be written down: its class has no method `document`")
+
+    def worded(self, **words: Any) -> dict[str, Any]:
+        """Words of a plan that say something, and the condition if there is one."""
+        return {name: value for name, value in {**words, "where": self.where}.items() if value is not None}
+
     def check(self, table: Table) -> None:
         """Refuses what the table does not declare; looks at no data."""
         self.parts(table)

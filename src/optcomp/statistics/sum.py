@@ -71,6 +71,10 @@ class Sum(Statistic):
         """If people are added, and no value is negative."""
         return not table.contribution.replace and not table.domain(self.column, Numbers).low < 0
 
+    def document(self) -> dict[str, Any]:
+        """Such as: sum: income."""
+        return self.worded(sum=self.column)
+
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
         """Of whole numbers and of others, with either noise, and exchanged."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -105,8 +106,27 @@ class Table(Declared):
     def save(self, path: str | Path, *, connection: Any = None) -> Path:
         """Write a snapshot; its rows into a file, or into a table on a connection of Ibis to a database or to Spark."""
         target = Path(path)
-        snapshot.save(target, self, self._frozen, connection)
+        digest = snapshot.save(target, self, self._frozen, connection)
+        self._frozen = replace(self._frozen, digest=digest, path=target)
         return target
+
+    @property
+    def bound_to(self) -> tuple[str, str] | None:
+        """The ledger and the account that its snapshot names, if it names any."""
+        return None if self._frozen.path is None else snapshot.named_ledger(self._frozen.path)
+
+    def bind(self, ledger: str, account: str) -> None:
+        """Let the snapshot name the ledger and account that pay for questions; one that names others is refused.
+
+        A table that was not saved has nowhere to keep that.
+        """
+        if self._frozen.path is not None:
+            snapshot.name_ledger(self._frozen.path, ledger, account)
+
+    def check_bound(self, ledger: str, account: str) -> None:
+        """Refuses a snapshot that names another ledger or account; before anything is paid."""
+        if self._frozen.path is not None:
+            snapshot.check_ledger(self._frozen.path, ledger, account)
 
     @classmethod
     def open(cls, path: str | Path, *, connection: Any = None, memory: str | None = None) -> Self:
@@ -125,7 +145,7 @@ class Table(Declared):
 
     @property
     def digest(self) -> str | None:
-        """That of the snapshot that was opened, under its own key; None of a table that was just read.  Private."""
+        """That of its snapshot, under its own key; None of a table that was neither saved nor opened.  Private."""
         return self._frozen.digest
 
     @cached_property

@@ -127,6 +127,10 @@ class Variance(Statistic):
         domain = table.domain(self.column, Numbers)
         return float(domain.high - domain.low) ** 2 / 4
 
+    def document(self) -> dict[str, Any]:
+        """Such as: variance: income."""
+        return self.worded(variance=self.column)
+
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
         """With Laplace noise."""

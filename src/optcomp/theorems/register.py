@@ -397,6 +397,22 @@ _RECORDS = (
         interaction="sequential",
     ),
     Theorem(
+        id="GROUP",
+        name="privacy of groups",
+        statement=(
+            "For tables that are k neighbours apart, an (ε, δ)-DP mechanism is (kε, δ(e^{kε} − 1)/(e^ε − 1))-DP, a "
+            "ρ-zCDP one k²ρ-zCDP, a μ-GDP one kμ-GDP, and a loss that ranges over an interval of length ε ranges over "
+            "one of length kε. Noise on a number that moves by Δ is noise on one that moves by kΔ. To replace a person "
+            "is to remove one and add one: k = 2."
+        ),
+        hypotheses="A guarantee for all neighbours, and a path of k steps between them; ε = 0 gives (0, kδ).",
+        source=(
+            "Dwork, Roth, The Algorithmic Foundations of Differential Privacy, 2014, Theorem 2.2; Vadhan, The "
+            "Complexity of Differential Privacy, 2017, Lemma 2.2, with its sum written out; Bun, Steinke 2016, "
+            "Proposition 1.9; Dong, Roth, Su 2022, on group privacy"
+        ),
+    ),
+    Theorem(
         id="KS14",
         name="what a reader may come to believe",
         statement=(

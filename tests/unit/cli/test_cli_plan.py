@@ -85,6 +85,7 @@ def test_help_and_completion() -> None:
     assert [command.callback.__name__ for command in plan_app.registered_commands if command.callback] == [
         "show",
         "release",
+        "commit",
         "schema",
     ]
 
@@ -168,7 +169,9 @@ def test_names_are_not_markup() -> None:
 
 def test_release_and_release_again() -> None:
     first = run("release plan.yaml --data people.parquet --html out.html")
-    assert (first.exit_code, first.stderr) == (0, "")
+    assert first.exit_code == 0
+    assert first.stderr.startswith("optcomp: a new ledger was made, ")
+    assert first.stderr.count("\n") == 1
     assert "Released now, on " in first.stdout
     assert "The release is in plan.release.json and may be published" in first.stdout
     assert "Release about people" in Path("out.html").read_text(encoding="utf8")
@@ -178,8 +181,31 @@ def test_release_and_release_again() -> None:
     assert "nothing was spent now" in again.stdout
     assert cells(again, "people") == cells(first, "people")
     view = json.loads(run("release plan.yaml --data people.parquet --json").stdout)
-    assert view == json.loads(stored)
+    assert view == json.loads(stored) | {"notices": []}
     assert Path("plan.release.json").read_text(encoding="utf8") == stored
+
+
+def test_plans_that_are_committed_and_releases_that_are_counted() -> None:
+    for name, eps in (("a", "0.5"), ("b", "0.4")):
+        Path(f"{name}.yaml").write_text(dumped(small(budget={"epsilon": eps, "delta": "1e-6"})), encoding="utf8")
+    found = json.loads(run("commit a.yaml b.yaml --data people.parquet --delta 1e-4 --json").stdout)
+    assert found["epsilon"] <= 0.9 + 1e-6
+    assert len(found["slots"]) == 2
+    for name in ("a", "b"):
+        view = json.loads(run(f"release {name}.yaml --data people.parquet --json").stdout)
+        assert view["ledger"]["paid"] == []
+        assert view["ledger"]["after"]["totals"][0]["epsilon"] == pytest.approx(found["epsilon"])
+    assert view["notices"][0].startswith("these people: 2 releases so far, together at most (ε, δ) = (")
+    third = run("release plan.yaml --data people.parquet")
+    assert third.stderr.startswith("optcomp: these people: 3 releases so far")
+    refused = run("commit a.yaml")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "optcomp: give --data, beside which the ledger lies, or --ledger\n",
+    )
+    refused = run("release plan.yaml --data people.parquet --out c.json --ledger people.parquet.ledger --account none")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("optcomp: --account: is no account of ")
 
 
 def test_a_release_shows_many_cells_in_part() -> None:
@@ -218,7 +244,8 @@ def test_the_three_commands_of_the_docs() -> None:
     assert len(commands.splitlines()) == 3
     for command in commands.splitlines():
         result = run(command.removeprefix("optcomp plan "))
-        assert (result.exit_code, result.stderr) == (0, ""), command
+        assert result.exit_code == 0, command
+        assert ("a new ledger was made" in result.stderr) == (" release " in command), command
     assert "Release about survey" in Path("report.html").read_text(encoding="utf8")
     view = json.loads(Path("final.release.json").read_text(encoding="utf8"))
     values = {entry["name"]: entry.get("value") for entry in view["statistics"]}
@@ -231,13 +258,14 @@ def test_the_three_commands_of_the_docs() -> None:
 def test_the_example() -> None:
     """The plan that is shipped, on the data that are shipped."""
     data = ROOT / "examples" / "people.parquet"
-    result = run(f"release {ROOT / 'examples' / 'plan.yaml'} --data {data} --out out.json")
-    assert (result.exit_code, result.stderr) == (0, "")
+    result = run(f"release {ROOT / 'examples' / 'plan.yaml'} --data {data} --out out.json --ledger own.ledger")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("optcomp: a new ledger was made, ")
     assert cells(result, "mean_hours")[2].startswith("34.")
 
 
 _KNOWN = (
-    "known are rows, rows_public, population, neighbours, bad_cells, multiline, person, rows_per_person, "
+    "known are rows, rows_public, population, neighbours, bad_cells, multiline, account, person, rows_per_person, "
     "groups_per_person, rows_per_group, grouped_by"
 )
 _ENTRIES = "where, mechanism, weight, hold, rows, epsilon, rho, error, size"

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 from optcomp import BudgetExceeded, CannotBeShared, InvalidInput, compose
-from optcomp.interactive import Answer, Session, SumFilter
+from optcomp.interactive import Answer, Cost, RenyiFilter, Session, SumFilter, ZCDPFilter
 from optcomp.statistics import Count, Integers, Mean, Median, Question, Sum, Table
 
 
@@ -52,6 +52,37 @@ def test_without_a_delta_it_costs_the_exact_sum(number: int, epsilon: str) -> No
     assert session.budget.spent.epsilon == number * Fraction(epsilon)
     with pytest.raises(BudgetExceeded):
         session.ask(Count(), epsilon="1e-8")
+
+
+def test_it_costs_its_parts_where_these_are_cheaper() -> None:
+    """By concentration 100 small questions come to Σε²/2, much less than half the square of their optimal ε."""
+    session = Session(table(), ZCDPFilter("0.5", "1e-6"))
+    plan = session.commit(counts(100, "0.05"), delta="1e-7")
+    assert session.budget.spent == Cost(rho=100 * Fraction("0.05") ** 2 / 2)
+    assert 100 * Fraction("0.05") ** 2 < Fraction(plan.bound.epsilon) ** 2
+    assert (session.budget.admitted, len(session.transcript[0].costs)) == (1, 100)
+    with pytest.raises(BudgetExceeded, match=r"^ρ: this request of 100 parts costs 0.5 and 0.375 of 0.5 is left"):
+        session.commit(counts(100, "0.1"), delta="1e-7")
+    assert [entry.outcome for entry in session.transcript] == ["answered", "refused"]
+    assert len(session.transcript[1].costs) == 100
+
+
+def test_a_delta_that_was_given_is_spent() -> None:
+    """All of δ for less than half of ε, although the parts would fit as well."""
+    session = Session(table(), SumFilter(6, "1e-6"))
+    plan = session.commit(counts(100, "0.05"), delta="1e-6")
+    assert session.budget.spent == Cost(epsilon=Fraction(plan.bound.epsilon), delta=Fraction("1e-6"))
+    assert session.budget.spent.epsilon < Fraction("2.5")  # type: ignore[operator]
+    session.commit(counts(100, "0.03"), delta="1e-6")  # no δ is left: now it costs its parts
+    assert session.budget.spent.epsilon == Fraction(plan.bound.epsilon) + 3
+
+
+def test_one_of_both_prices_is_enough() -> None:
+    questions = [Question(Sum("age"), rho="0.01")]
+    assert Session(table(), RenyiFilter(8, 1)).commit(questions, delta="1e-6")  # which takes no (ε, δ)
+    session = Session(table(), SumFilter(5, "1e-3"))
+    plan = session.commit(questions, delta="1e-6")  # which takes no ρ
+    assert session.budget.spent == Cost(epsilon=Fraction(plan.bound.epsilon), delta=Fraction("1e-6"))
 
 
 def test_questions_of_all_kinds() -> None:

@@ -207,7 +207,7 @@ def test_an_empty_table() -> None:
 def test_weights_are_steps() -> None:
     running = spec().start(table())
     given: list[Any] = [1, 0, Fraction(1, 4096), 0.5, 1 / 8192, 1 / 8191] * 2
-    assert running._steps(given).tolist() == [STEPS, 0, 1, 2048, 0, 1] * 2
+    assert running.form(given)["weights"] == [STEPS, 0, 1, 2048, 0, 1] * 2
 
 
 def test_from_many_threads() -> None:

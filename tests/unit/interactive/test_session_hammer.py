@@ -20,9 +20,8 @@ import pyarrow
 import pytest
 
 from optcomp import ZCDP, ApproxDP, BudgetExceeded, MechanismFailed, PureDP
-from optcomp.interactive import BestFilter, Filter, GuessAndCheck, Session, SparseVector, SumFilter, ZCDPFilter
+from optcomp.interactive import BestFilter, Entry, Filter, GuessAndCheck, Session, SparseVector, SumFilter, ZCDPFilter
 from optcomp.interactive.filters import Request
-from optcomp.interactive.session import Entry
 from optcomp.statistics import Count, Histogram, Integers, Mean, Question, Table
 
 THREADS, ROUNDS = 8, 1000
@@ -81,12 +80,17 @@ def paid(entries: tuple[Entry, ...]) -> tuple[Fraction | None, Fraction]:
     return sum((Fraction(cost.epsilon) for cost in costs), Fraction(0)), rho
 
 
+def admitted(entry: Entry) -> int:
+    """A plan that is committed whole is one request, whatever it is charged as."""
+    return 1 if entry.what.startswith("plan: ") else len(entry.costs)
+
+
 def check_accounts(session: Session, outcomes: list[str]) -> None:
     """What callers saw, what the transcript says, and what the filter holds are the same; and it is within the cap."""
     entries, budget = session.transcript, session.budget
     assert Counter(entry.outcome for entry in entries) == Counter(outcomes)
     assert [entry.number for entry in entries] == list(range(len(outcomes)))
-    assert budget.admitted == sum(len(entry.costs) for entry in entries if entry.outcome != "refused")
+    assert budget.admitted == sum(admitted(entry) for entry in entries if entry.outcome != "refused")
     eps, rho = paid(entries)
     assert budget.spent.rho in (None, rho)
     if isinstance(budget, SumFilter):

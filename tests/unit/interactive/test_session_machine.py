@@ -176,7 +176,8 @@ class Sessions(RuleBasedStateMachine):
     @rule(target=plans, session=sessions, eps=fractions(1), number=st.integers(1, 4))
     def commit(self, session: Session, eps: Fraction, number: int) -> Any:
         questions = [Question(Count(), epsilon=eps / number)] * number
-        return self.spend(session, [PureDP(eps)], lambda: session.commit(questions)) or self.small_plan()
+        parts = [PureDP(eps / number)] * number  # in every currency no more than ε for the whole
+        return self.spend(session, parts, lambda: session.commit(questions)) or self.small_plan()
 
     def small_plan(self) -> CommittedPlan:
         return Session(TABLE, SumFilter(1)).commit([Question(Count(), epsilon=1)])

@@ -192,7 +192,6 @@ MISTAKES: list[tuple[str, Any]] = [
     ("edges", Histogram("c", bins=3)),
     ("edges", Histogram("x", edges=(0, 1000))),
     ("edges", Histogram("x", edges=(-3, 5, 5, 1000))),
-    ("edges", Histogram("x", edges=(-3, math.nan, 1000))),
     ("edges", Histogram("x", edges=(-3, "1e400"))),
     ("edges", Histogram("x", edges=(-3, 1, 1 + Fraction(1, 10**30), 1000))),
     ("edges", CDF("x", edges=(5,))),
@@ -220,6 +219,9 @@ WRONG: list[tuple[str, Any]] = [
     ("columns", lambda: Contingency((1,))),  # type: ignore[arg-type]
     ("edges", lambda: Contingency(("x",), {"k": (0, 1)})),
     ("edges", lambda: Histogram("x", edges=5)),  # type: ignore[arg-type]
+    ("edges", lambda: Histogram("x", edges=(-3, math.nan, 1000))),
+    ("edges", lambda: Histogram("x", edges=(False, 1000))),
+    ("edges", lambda: CDF("x", edges=("low", "high"))),
     ("edges", lambda: Contingency(("x",), {"x": 5})),  # type: ignore[dict-item]
 ]
 

@@ -1,4 +1,4 @@
-"""The commands `plan FILE`, `plan release`, `plan schema`: accuracy first, then one release."""
+"""The commands `plan FILE`, `plan release`, `plan commit`, `plan schema`: accuracy first, then one release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from optcomp.cli.plan.outputs import (
 )
 from optcomp.cli.progress import working
 from optcomp.cli.reading.plan_file import about, options_named, plan_in, plan_of, plan_text
-from optcomp.cli.writing.printing import print_json, say
+from optcomp.cli.writing.printing import print_json, say, warn
 
 _HELP = """Choose statistics, see how accurate they will be, split a privacy budget optimally, and release.
 
@@ -165,6 +165,32 @@ _Out = Annotated[
         show_default=False,
     ),
 ]
+_Ledger = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The ledger that is debited: a file, or a postgresql:// address; by default DATA.ledger beside the data.",
+        show_default=False,
+    ),
+]
+_Account = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The account of the ledger: the same for all tables about the same people; by default as the plan says.",
+        show_default=False,
+    ),
+]
+_Plans = Annotated[
+    list[Path], typer.Argument(metavar="PLAN...", help="Plans: YAML, or JSON if named so.", show_default=False)
+]
+_About = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The data, beside which the ledger lies.", show_default=False)
+]
+_Delta = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="δ of all plans together; by default twice the sum of theirs."),
+]
 
 
 @plan_app.command(cls=PlainCommand)
@@ -231,6 +257,8 @@ def release(
     file: _Committed,
     data: _Data,
     out: _Out = None,
+    ledger: _Ledger = None,
+    account: _Account = None,
     html: _Html = None,
     paper: _Paper = None,
     as_json: options.PlainJson = False,
@@ -238,6 +266,14 @@ def release(
     """Ask all questions of a plan at once, with noise, and write the results; the budget is spent.
 
     The same plan and data again give the stored release, and spend nothing.
+
+    After an interruption run the same command again: it is finished without being paid again.
+
+    It is debited from an account of a ledger, by default DATA.ledger beside the data: keep it with them.
+
+    What was released about the same people so far is told on standard error.
+
+    Past the cap of the account nothing is released, written or spent.
 
     A table is prepared first; if something in it cannot be read, nothing is spent or written, and the exit code is 2.
 
@@ -260,17 +296,71 @@ def release(
     from optcomp.release import NotReleased, Store, release_plan
 
     check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
-    own = about(str(file), NotReleased)
-    with own, options_named({"source": "data"}), working("releasing", follow=False) as tell:
-        view, fresh = release_plan(document, data, target, tell)
+    own, notices = about(str(file), NotReleased), list[str]()
+    named = options_named({"source": "data", "ledger": "ledger", "account": "account"})
+    with own, named, working("releasing", follow=False) as tell:
+        paying: Any = {"ledger": ledger, "account": account, "notice": notices.append}
+        view, fresh = release_plan(document, data, target, tell, **paying)
     write_reports(view["facts"], view["growth"], view, html, paper)
+    for sentence in notices:
+        warn(sentence)
     if as_json:
-        print_json(view)
+        print_json(view | {"notices": notices})
         return
     show_release(view, fresh)
     kept = Store(target).private.name
     say(f"The release is in {target} and may be published; keep {kept} private, with the data")
     say_reports(html, paper)
+
+
+@plan_app.command(cls=PlainCommand)
+def commit(
+    files: _Plans,
+    data: _About = None,
+    ledger: _Ledger = None,
+    account: _Account = None,
+    delta: _Delta = None,
+    as_json: options.PlainJson = False,
+) -> None:
+    """Enter plans into the ledger before the first answer of any of them: together they cost less than one by one.
+
+    Their totals are composed optimally and debited now.
+
+    Each plan is then released from its slot, and not debited again.
+
+    The plans can no longer be changed: another digest is another plan.
+
+    optcomp plan commit first.yaml second.yaml --data table.parquet
+
+    optcomp plan release first.yaml --data table.parquet
+    """
+    if data is None and ledger is None:
+        raise Complaint("give --data, beside which the ledger lies, or --ledger")
+    documents = {str(file): plan_in(file) for file in files}
+    from optcomp.release import Payer, commit_plans, up
+
+    first, notices = next(iter(documents.values())), list[str]()
+    named = options_named({name: name for name in ("delta", "ledger", "account")})
+    with (
+        about(str(files[0])),
+        named,
+        working("committing"),
+        Payer(first, data, ledger, account, notices.append) as payer,
+    ):
+        paying = payer.open(None)
+        bound, slots = commit_plans(paying, list(documents.values()), delta=delta)
+        name = paying.name
+    for sentence in notices:
+        warn(sentence)
+    view = {"epsilon": bound.upper, "delta": bound.delta, "theorem": bound.theorem, "account": name}
+    told = {slot.name: {"epsilon": float(slot.epsilon), "delta": float(slot.delta)} for slot in slots.values()}
+    if as_json:
+        print_json(view | {"slots": told, "notices": notices})
+        return
+    total = f"ε = {up(bound.upper, 10)} at δ = {bound.delta:g} by {bound.theorem}"
+    say(f"Committed {len(told)} plans in account {name!r}, and debited {total}")
+    for slot, share in told.items():
+        say(f"  {slot}: ε = {up(share['epsilon'], 10)}, δ = {share['delta']:g}")
 
 
 @plan_app.command(cls=PlainCommand)

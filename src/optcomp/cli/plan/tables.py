@@ -11,7 +11,7 @@ from rich.text import Text
 
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import listed, print_table, say
-from optcomp.release import Row, Sheet, cell_sheet, near, plan_sheet, printable, result_sheet, up
+from optcomp.release import Row, Sheet, cell_sheet, near, plan_sheet, printable, result_sheet, so_far, up
 
 _MOST_CELLS = 12
 """Cells of a table, and notes, that a terminal shows; the file has all."""
@@ -57,7 +57,13 @@ def _sentences(view: JsonView, fresh: bool) -> list[str]:
     first = (
         f"Released now, on {when}; spent: {cost}." if fresh else f"Released before, on {when}; nothing was spent now."
     )
-    return [first, *_about_sample(view["guarantee"]["sample"]), f"Protects {words['protects']}."]
+    debited = [f"Debited from {_where(view['ledger'])}."] if "ledger" in view else []
+    return [first, *_about_sample(view["guarantee"]["sample"]), *debited, f"Protects {words['protects']}."]
+
+
+def _where(entry: JsonView) -> str:
+    receipt = entry["receipt"]
+    return f"account {receipt['account']!r}, entry {receipt['sequence']} of ledger {receipt['ledger']}; {so_far(entry)}"
 
 
 def _about_sample(sample: JsonView | None) -> list[str]:

@@ -41,6 +41,11 @@ def say(text: str) -> None:
     console().print(writable(text), markup=False, soft_wrap=True)
 
 
+def warn(text: str) -> None:
+    """Print a line on standard error: what should be read, although all went well."""
+    print(f"optcomp: {writable(text)}", file=sys.stderr, flush=True)
+
+
 def print_table(table: Table) -> None:
     """Print a table whole: a narrow terminal breaks its lines rather than lose digits."""
     from rich.console import Console

@@ -10,8 +10,10 @@ from optcomp.interactive.filters.admission import Admitted, Filter, Refused, Rem
 from optcomp.interactive.filters.best import BestFilter
 from optcomp.interactive.filters.cost import Cost
 from optcomp.interactive.filters.documents import restore
+from optcomp.interactive.filters.offers import Offer, PricedOffer, Taken, charge_cheapest, price_offers
 from optcomp.interactive.filters.renyi import RenyiFilter
-from optcomp.interactive.filters.requests import Request
+from optcomp.interactive.filters.request_documents import read_request_document, request_document
+from optcomp.interactive.filters.requests import Request, in_words
 from optcomp.interactive.filters.sums import SumFilter
 from optcomp.interactive.filters.zcdp import ZCDPFilter
 
@@ -21,12 +23,20 @@ __all__ = [
     "BestFilter",
     "Cost",
     "Filter",
+    "Offer",
+    "PricedOffer",
     "Refused",
     "Remaining",
     "RenyiFilter",
     "Request",
     "SumFilter",
+    "Taken",
     "Total",
     "ZCDPFilter",
+    "charge_cheapest",
+    "in_words",
+    "price_offers",
+    "read_request_document",
+    "request_document",
     "restore",
 ]

@@ -10,14 +10,14 @@ interleaved (HSTVVXZ23).  Amounts are exact rationals: nothing is lost or gained
 
 from __future__ import annotations
 
-import copy
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar
 
-from optcomp.errors import BudgetExceeded, HypothesisNotMet, Written
+from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput, Written
 from optcomp.guarantees import ZCDP, ApproxDP, ApproxZCDP, RenyiDP
 from optcomp.interactive.filters.cost import SYMBOLS, Cost, short_down, short_up
 from optcomp.interactive.filters.requests import Request, holds_float, in_words, read_request
@@ -98,10 +98,18 @@ class Filter(Written, ABC):
     ways: ClassVar[Sequence[tuple[str, ...]]]
     """Sets of currencies; a request fits if for one of the sets every amount stays within its cap."""
 
+    takes: ClassVar[str] = "requests with a price in its currencies"
+    """In words, what has a price here."""
+
     @classmethod
     def currencies(cls) -> tuple[str, ...]:
         """What the filter counts."""
         return tuple(dict.fromkeys(name for way in cls.ways for name in way))
+
+    @property
+    def measure(self) -> str:
+        """What a price depends on besides the request: filters of the same measure ask the same price."""
+        return self.kind
 
     @property
     @abstractmethod
@@ -136,11 +144,26 @@ class Filter(Written, ABC):
         after = self.spent.plus(cost)
         if self.fits(after):
             return Admitted(self._moved(after, self.admitted + 1), request, cost)
-        return Refused(request, self._reason(request, cost, after), self.remaining())
+        return Refused(request, self.reason(in_words(request), cost, holds_float(request)), self.remaining())
 
     def fits(self, sums: Cost) -> bool:
         """Whether these sums are within the budget."""
-        return any(self._within(way, sums) for way in self.ways)
+        caps = self.caps
+        return any(_within(way, sums, caps) for way in self.ways)
+
+    @property
+    def share(self) -> Fraction:
+        """How much of the budget is used, from 0 to 1: the largest spent/cap, in the way where that is least."""
+        return self.share_of(self.spent)
+
+    def share_of(self, sums: Cost) -> Fraction:
+        """The same for other sums: at most 1 exactly where they fit.
+
+        Nothing of nothing is 0.  A way is out of reach where it has a sum with a cap of 0, or one that is counted no
+        longer; if every way is, the share is 10^600.
+        """
+        caps = self.caps
+        return min(max(_ratio(sums.get(name), _known(caps, name)) for name in way) for way in self.ways)
 
     def remaining(self, like: Request | None = None) -> Remaining:
         """What is left; with `like`, also how many more such requests fit."""
@@ -151,6 +174,28 @@ class Filter(Written, ABC):
         cost = self.price(known)  # type: ignore[arg-type]
         counts = [self._count(way, cost) for way in self.ways]
         return Remaining(amounts, known, None if None in counts else max(filter(None, counts), default=0))
+
+    def lowered(self: F, to: F) -> F:
+        """The budget `to`, which must be smaller, with what was spent here; a cap is never raised in this way.
+
+        What was promised before still holds.  A limit that was chosen after answers were seen is no promise about
+        these: see docs/filters.md.
+        """
+        if type(to) is not type(self) or to.measure != self.measure:
+            raise InvalidInput("to", to, f"must be a {type(self).__name__} of the same kind ({self.measure})")
+        if to.admitted:
+            raise InvalidInput("to", to, "must be a filter with nothing spent")
+        for name in self.currencies():
+            before, after = _known(self.caps, name), _known(to.caps, name)
+            if after > before:
+                reason = f"must not raise the cap of {SYMBOLS[name]} from {short_down(before)} to {short_up(after)}"
+                raise InvalidInput("to", to, reason)
+        if _delta(to.total) > _delta(self.total):
+            reason = f"must not raise δ from {short_down(_delta(self.total))} to {short_up(_delta(to.total))}"
+            raise InvalidInput("to", to, reason)
+        if not to.fits(self.spent):
+            raise InvalidInput("to", to, f"must not be less than what is spent: {self.spent}")
+        return to._moved(self.spent, self.admitted)
 
     def document(self) -> dict[str, object]:
         """The filter as a JSON-ready document, exact; `restore` reads it."""
@@ -164,6 +209,10 @@ class Filter(Written, ABC):
             "admitted": self.admitted,
         }
 
+    def document_text(self) -> str:
+        """The document as one JSON text: the same filter always has the same text, in ASCII without spaces."""
+        return json.dumps(self.document(), sort_keys=True, separators=(",", ":"))
+
     def __str__(self) -> str:
         """What it promises, and what is left."""
         return f"{type(self).__name__}, {in_words(self.total)} in all: {self.remaining()}"
@@ -175,14 +224,9 @@ class Filter(Written, ABC):
 
     def _moved(self: F, spent: Cost, admitted: int) -> F:
         """The same filter with other sums."""
-        other = copy.copy(self)
-        object.__setattr__(other, "spent", spent)
-        object.__setattr__(other, "admitted", admitted)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, spent=spent, admitted=admitted)
         return other
-
-    def _within(self, way: tuple[str, ...], sums: Cost) -> bool:
-        amounts = ((sums.get(name), _known(self.caps, name)) for name in way)
-        return all(amount is not None and amount <= whole for amount, whole in amounts)
 
     def _left(self, name: str) -> Fraction:
         amount = self.spent.get(name)
@@ -190,7 +234,7 @@ class Filter(Written, ABC):
 
     def _count(self, way: tuple[str, ...], cost: Cost) -> int | None:
         """How many requests of this cost fit in one way; None if there is no limit."""
-        if not self._within(way, self.spent.plus(cost)):
+        if not _within(way, self.spent.plus(cost), self.caps):
             return 0
         limits = [self._left(name) // _known(cost, name) for name in way if _known(cost, name)]
         return min(limits, default=None)
@@ -199,17 +243,18 @@ class Filter(Written, ABC):
     def _largest(self) -> Fraction | None:
         """At most the ε of the largest pure request that fits."""
 
-    def _reason(self, request: object, cost: Cost, after: Cost) -> str:
-        """One sentence with the numbers, for the way that comes nearest."""
+    def reason(self, words: str, cost: Cost, from_float: bool = False) -> str:
+        """Why a request of this cost does not fit: one sentence with the numbers, for the way that comes nearest."""
+        after = self.spent.plus(cost)
         worst = [max((self._over(name, after), name) for name in way) for way in self.ways]
         over, name = min(worst)
         whole, wanted = _known(self.caps, name), _known(cost, name)
         text = (
-            f"{SYMBOLS[name]}: this request of {in_words(request)} costs {short_up(wanted)} and "
+            f"{SYMBOLS[name]}: this request of {words} costs {short_up(wanted)} and "
             f"{short_down(self._left(name))} of {short_down(whole)} is left, which it exceeds by "
             f"{short_up(_known(after, name) - whole, 3)}"
         )
-        if over < _SLIGHTLY and holds_float(request):
+        if over < _SLIGHTLY and from_float:
             text += "; a float is its exact binary value, so write such numbers as decimal strings"
         return text
 
@@ -219,8 +264,24 @@ class Filter(Written, ABC):
         return _ENDLESS if amount is None else (amount - whole) / (whole or _TINY)
 
 
+def _within(way: tuple[str, ...], sums: Cost, caps: Cost) -> bool:
+    amounts = ((sums.get(name), _known(caps, name)) for name in way)
+    return all(amount is not None and amount <= whole for amount, whole in amounts)
+
+
+def _ratio(amount: Fraction | None, whole: Fraction) -> Fraction:
+    """Spent of a cap; beyond all measure if it is not counted, or if there is no cap at all."""
+    if not amount:
+        return _ENDLESS if amount is None else amount
+    return amount / whole if whole else _ENDLESS
+
+
 def _known(amounts: Cost, name: str) -> Fraction:
     return amounts.get(name) or Fraction(0)
+
+
+def _delta(total: Total) -> Fraction:
+    return Fraction(getattr(total, "delta", 0))
 
 
 def unaccountable(theorem: str, request: object, currency: str, advice: str) -> HypothesisNotMet:

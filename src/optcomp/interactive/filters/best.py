@@ -29,6 +29,7 @@ class BestFilter(Filter):
 
     kind = "best"
     ways = (("epsilon", "delta"), ("rho", "delta"))
+    takes = "ρ-zCDP, Gaussian noise and (ε, δ)-DP"
 
     def __init__(self, epsilon: Number, delta: Number, delta_parts: Number = 0) -> None:
         eps, tail, parts = split_delta(epsilon, delta, delta_parts)

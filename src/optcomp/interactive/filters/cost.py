@@ -11,12 +11,15 @@ import math
 from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.numerics import Exact
 
 MOST_BITS, GRID_BITS = 14_000, 13_400
 """Of denominators: below what Python writes as decimals, and finer than any float; beyond, sums are rounded up."""
+PLACES = 30
+"""Decimal places of the amounts that a ledger keeps: far below every ε, ρ and δ in use, and short to write."""
 _NOISE = Fraction(1, 10**12)
 """Within this a float is what people meant."""
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "squares": "Σε²", "divergence": "D_α", "delta": "δ"}
@@ -51,6 +54,11 @@ class Cost(Written):
             sums[name] = None if one is None or two is None else bounded_up(one + two)
         return Cost(**sums)  # type: ignore[arg-type]
 
+    def rounded_up(self, places: int = PLACES) -> Cost:
+        """Every amount up to the next multiple of 10^-places, so that sums of many requests stay short."""
+        grid = 10**places
+        return Cost(**{name: _on_grid_up(self.get(name), grid) for name in CURRENCIES})  # type: ignore[arg-type]
+
     def __str__(self) -> str:
         """For people, rounded up."""
         shown = ((SYMBOLS[name], self.get(name)) for name in CURRENCIES)
@@ -59,6 +67,12 @@ class Cost(Written):
 
 CURRENCIES = tuple(entry.name for entry in fields(Cost))
 """The names of all amounts that a cost may have."""
+
+
+def _on_grid_up(amount: Fraction | None, grid: int) -> Fraction | None:
+    if amount is None or grid % amount.denominator == 0:
+        return amount
+    return Fraction(-(-amount.numerator * grid // amount.denominator), grid)
 
 
 def kept(value: Exact, argument: str) -> Fraction:
@@ -86,6 +100,7 @@ def short_up(value: Fraction, digits: int = 6) -> str:
     return _short(value, digits, ROUND_CEILING)
 
 
+@lru_cache(maxsize=4096)
 def _short(value: Fraction, digits: int, rounding: str) -> str:
     near = _rounded(value, digits, ROUND_HALF_EVEN)
     shown = near if abs(Fraction(near) - value) <= value * _NOISE else _rounded(value, digits, rounding)

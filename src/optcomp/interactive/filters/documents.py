@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from optcomp.checker import from_json
 from optcomp.errors import InvalidInput
@@ -20,6 +21,8 @@ from optcomp.interactive.filters.renyi import RenyiFilter
 from optcomp.interactive.filters.sums import SumFilter
 from optcomp.interactive.filters.zcdp import ZCDPFilter
 
+_OPENED = 1024
+"""Budgets whose computed caps are remembered: more than are in use at a time, at about a kilobyte each."""
 _SHOWN = 60
 """Characters of a document that an error shows."""
 _MAKERS: dict[str, tuple[type[Filter], tuple[str, ...]]] = {
@@ -42,30 +45,38 @@ def restore(document: object) -> Filter:
     kind = entries["kind"]
     if not isinstance(kind, str) or kind not in _MAKERS:
         raise InvalidInput("kind", kind, f"must be one of {', '.join(_MAKERS)}")
-    maker, names = _MAKERS[kind]
+    names = _MAKERS[kind][1]
     parameters = mapping(entries["parameters"], "parameters", names)
-    numbers = {name: rational(parameters[name], name) for name in names}
+    texts = tuple(_text(parameters[name], name) for name in names)
+    written, made = _opened(kind, texts)
+    return made._moved(_spent(written, entries["spent"]), count(entries["admitted"], "admitted"))
+
+
+@lru_cache(maxsize=_OPENED)
+def _opened(kind: str, texts: tuple[str, ...]) -> tuple[Filter, Filter]:
+    """A filter with nothing spent, with the cap that its document names; and the same with the cap that counts."""
+    maker, names = _MAKERS[kind]
+    numbers = {name: rational(text, name) for name, text in zip(names, texts, strict=True)}
     cap = numbers.pop("cap", None)
     make: Callable[..., Filter] = maker
     made = make(**numbers)
-    if cap is not None:
-        object.__setattr__(made, "cap", min(cap, made.cap))  # type: ignore[attr-defined]
-    return made._moved(_spent(made, entries["spent"], cap), count(entries["admitted"], "admitted"))
+    if cap is None:
+        return made, made
+    written = made._moved(made.spent, 0)
+    object.__setattr__(written, "cap", cap)
+    return written, written if cap <= made.cap else made  # type: ignore[attr-defined]
 
 
-def _spent(made: Filter, written: object, cap: Fraction | None) -> Cost:
+def _spent(written: Filter, amounts: object) -> Cost:
     """The sums, each within the cap that the document names."""
-    entries = mapping(written, "spent", made.currencies())
-    amounts: dict[str, Fraction | None] = {}
+    entries = mapping(amounts, "spent", written.currencies())
+    read: dict[str, Fraction | None] = {}
     for name, value in entries.items():
-        dead = value is None and name == "epsilon" and len(made.ways) > 1
-        amounts[name] = None if dead else rational(value, name)
-    sums = Cost(**amounts)  # type: ignore[arg-type]
-    if cap is not None:
-        made = made._moved(sums, 0)
-        object.__setattr__(made, "cap", cap)
-    if not made.fits(sums):
-        raise InvalidInput("spent", written, "is more than the budget")
+        dead = value is None and name == "epsilon" and len(written.ways) > 1
+        read[name] = None if dead else rational(value, name)
+    sums = Cost(**read)  # type: ignore[arg-type]
+    if not written.fits(sums):
+        raise InvalidInput("spent", amounts, "is more than the budget")
     return sums
 
 
@@ -85,7 +96,7 @@ def loaded(document: object) -> object:
 
 def mapping(value: object, argument: str, names: tuple[str, ...]) -> Mapping[str, object]:
     """A JSON object with exactly these entries."""
-    if not isinstance(value, Mapping) or set(value) != set(names):
+    if not isinstance(value, Mapping) or len(value) != len(names) or not all(name in value for name in names):
         raise InvalidInput(argument, value, f"must be an object with the entries {', '.join(names)}")
     return value
 
@@ -100,14 +111,21 @@ def header(entries: Mapping[str, object], format: str) -> None:
 
 def rational(value: object, argument: str) -> Fraction:
     """A rational number at or above 0, written as a string such as '1/20'."""
-    if not isinstance(value, str):
-        raise InvalidInput(argument, value, "must be a rational number in a string")
-    digits = value.split("/")
+    digits = _text(value, argument).split("/")
     if len(digits) > 2 or not all(part.isascii() and part.isdigit() and len(part) <= 4299 for part in digits):
         raise InvalidInput(argument, value, "must be a rational number such as 1/20, at or above 0")
-    if len(digits) == 2 and not int(digits[1]):
+    if len(digits) == 1:
+        return Fraction(int(digits[0]))
+    below = int(digits[1])
+    if not below:
         raise InvalidInput(argument, value, "must not divide by 0")
-    return Fraction(value)
+    return Fraction(int(digits[0]), below)
+
+
+def _text(value: object, argument: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(argument, value, "must be a rational number in a string")
+    return value
 
 
 def count(value: object, argument: str) -> int:

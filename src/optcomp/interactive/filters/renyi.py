@@ -30,12 +30,10 @@ class RenyiFilter(Filter):
 
     kind = "renyi"
     ways = (("divergence",),)
+    takes = "pure ε-DP, ρ-zCDP, noise whose loss is known, and a Rényi divergence of its own order"
 
     def __init__(self, order: Number, epsilon: Number) -> None:
-        alpha = Fraction(exact(order, "order"))
-        if not _LEAST_ORDER <= alpha <= _MOST_ORDER or Fraction(float(alpha)) != alpha:
-            raise InvalidInput("order", order, "must be greater than 1, at most 2**40 and, exactly, a float")
-        object.__setattr__(self, "order", alpha)
+        object.__setattr__(self, "order", checked_order(order))
         object.__setattr__(self, "epsilon", kept(mechanism_epsilon(epsilon), "epsilon"))
         self._open(Cost(divergence=Fraction(0)))
 
@@ -51,6 +49,11 @@ class RenyiFilter(Filter):
         if budget <= 0:
             raise InvalidInput("order", alpha, f"proves nothing for epsilon = {epsilon} and delta = {delta}")
         return cls(alpha, budget)
+
+    @property
+    def measure(self) -> str:
+        """The order, too."""
+        return f"{self.kind} of order {self.order}"
 
     @property
     def theorem(self) -> str:
@@ -86,3 +89,11 @@ class RenyiFilter(Filter):
             middle = (low + high) / 2
             low, high = (middle, high) if fz21.response_divergence(middle, order) <= left else (low, middle)
         return low
+
+
+def checked_order(value: Number, argument: str = "order") -> Fraction:
+    """An order at which divergences can be asked for."""
+    alpha = Fraction(exact(value, argument))
+    if not _LEAST_ORDER <= alpha <= _MOST_ORDER or Fraction(float(alpha)) != alpha:
+        raise InvalidInput(argument, value, "must be greater than 1, at most 2**40 and, exactly, a float")
+    return alpha

@@ -37,6 +37,8 @@ Request = Item
 
 def pair(request: object) -> tuple[Fraction, Fraction] | None:
     """(ε, δ), if the request promises that without further choices."""
+    if type(request) is PureDP or type(request) is ApproxDP:  # checked when they were made
+        return Fraction(request.epsilon), Fraction(request.delta)
     if isinstance(request, KnownLoss | RenyiBounded):
         return None if request.pure is None else (Fraction(request.pure), Fraction(0))
     eps, delta = read_item(request, "request")

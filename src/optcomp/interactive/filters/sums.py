@@ -24,6 +24,7 @@ class SumFilter(Filter):
 
     kind = "sum"
     ways = (("epsilon", "delta"),)
+    takes = "(ε, δ)-DP"
 
     def __init__(self, epsilon: Number, delta: Number = 0) -> None:
         object.__setattr__(self, "epsilon", kept(mechanism_epsilon(epsilon), "epsilon"))

@@ -27,6 +27,7 @@ class ZCDPFilter(Filter):
 
     kind = "zcdp"
     ways = (("rho", "delta"),)
+    takes = "ρ-zCDP, Gaussian noise and (ε, δ)-DP"
 
     def __init__(self, rho: Number, delta: Number = 0) -> None:
         object.__setattr__(self, "rho", kept(ZCDP(rho).rho, "rho"))

@@ -1,0 +1,1 @@
+"""The commands `ledger …`: for whoever owns a ledger, and for auditors."""

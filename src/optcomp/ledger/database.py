@@ -1,0 +1,304 @@
+"""The database under a ledger: durable commits, one writer at a time, and nothing that two processes could share.
+
+SQLite runs in WAL mode with synchronous = FULL, PostgreSQL with synchronous_commit = on: both are read back, for a
+commit that may be lost with the power is none.  Every write begins by taking the lock of the whole ledger, BEGIN
+IMMEDIATE in SQLite and the one row of `facts` in PostgreSQL; so what a write reads stays true until it commits.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, create_engine, event, text
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.engine import URL, Dialect, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlalchemy.sql.elements import ClauseElement
+
+from optcomp.errors import CannotBeShared, InvalidInput
+from optcomp.extras import needed
+
+_WAIT = 120
+"""Seconds that a write waits for its turn."""
+_FETCHED = 2000
+"""Rows that are in memory at a time while a whole table is read."""
+_WRITES = "optcomp_writes"
+"""The execution option by which a transaction says that it will write, and how it begins."""
+_PLACE = "optcomp_place"
+"""Under which a connection remembers what it is connected to."""
+_DURABLE = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+"""What every connection to SQLite must answer to these pragmas."""
+_CHECKPOINT = 8_000
+"""Pages of SQLite's log, 4 kB each, after which it is brought into the file: a page that every write changes is copied
+once for hundreds of writes."""
+_NONE: Mapping[str, Any] = {}
+"""No parameters."""
+
+
+class Statement:
+    """A statement that is compiled once, and then given to the driver as it is: the writes of a request take few.
+
+    All its values are parameters with names.  Rows are tuples in the order of the statement's columns.
+    """
+
+    def __init__(self, statement: ClauseElement) -> None:
+        self._statement = statement
+        self._texts: dict[str, str] = {}
+
+    def text(self, dialect: Dialect) -> str:
+        """In the language of a database, with named parameters."""
+        found = self._texts.get(dialect.name)
+        if found is None:
+            named = SQLiteDialect_pysqlite(paramstyle="named") if dialect.name == "sqlite" else dialect
+            found = self._texts[dialect.name] = str(self._statement.compile(dialect=named))
+        return found
+
+    def run(self, connection: Connection, values: Mapping[str, Any] = _NONE, /) -> Any:
+        """The driver's cursor, after this statement; IntegrityError as SQLAlchemy raises it."""
+        return _run(connection.connection.cursor(), self.text(connection.dialect), values, connection.dialect)
+
+
+def _run(cursor: Any, written: str, values: Mapping[str, Any], dialect: Dialect) -> Any:
+    try:
+        cursor.execute(written, values)
+    except dialect.loaded_dbapi.IntegrityError as error:
+        raise IntegrityError(written, None, error) from None
+    return cursor
+
+
+def run_together(connection: Connection, runs: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[Any]:
+    """The driver's cursors, after each of the statements; PostgreSQL is sent all of them and waited for once."""
+    if connection.dialect.name != "postgresql":
+        return [statement.run(connection, values) for statement, values in runs]
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    try:
+        with driver.pipeline():
+            return [statement.run(connection, values) for statement, values in runs]
+    except connection.dialect.loaded_dbapi.IntegrityError as error:  # told when it is waited for
+        raise IntegrityError("", None, error) from None
+
+
+class WholeReading:
+    """Whole tables, row by row."""
+
+    def __init__(self, connection: Connection, opened: ExitStack) -> None:
+        self.connection, self._opened = connection, opened
+
+    def rows(self, statement: Select[Any]) -> Iterator[Any]:
+        """The rows of a query, of which few are in memory at a time; several queries may go on side by side."""
+        found = self.connection.execute(statement.execution_options(yield_per=_FETCHED))
+        return iter(self._opened.enter_context(closing(found)))
+
+
+class Database:
+    """Where a ledger lives."""
+
+    def __init__(self, address: str | Path, *, create: bool) -> None:
+        self._process = os.getpid()
+        self.url = _url(address)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        if self.sqlite:
+            _check_file(self.path, create=create)
+        self._begin = "BEGIN IMMEDIATE" if self.sqlite else "BEGIN"
+        self.engine = _engine(self.url, sqlite=self.sqlite)
+
+    @property
+    def path(self) -> Path:
+        """The file, of SQLite."""
+        return Path(str(self.url.database))
+
+    @property
+    def shown(self) -> str:
+        """The address without its password and its options."""
+        if self.sqlite:
+            return str(self.path)
+        return self.url.set(query={}).render_as_string(hide_password=True)  # options may hold a password too
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the ledger."""
+        self.check_process()
+        with self._told(), self.engine.begin() as connection:
+            yield connection
+
+    def row(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The only row of one query, which needs no transaction."""
+        self.check_process()
+        with self._told():
+            borrowed, dialect = self.engine.raw_connection(), self.engine.dialect
+            try:
+                found: tuple[Any, ...] | None
+                found = _run(borrowed.cursor(), statement.text(dialect), values, dialect).fetchone()
+                return found
+            finally:
+                borrowed.close()
+
+    @contextmanager
+    def read_whole(self) -> Iterator[WholeReading]:
+        """A transaction of many reads that all see the same state; rows are fetched as they are needed."""
+        with self.read() as connection, ExitStack() as opened:
+            yield WholeReading(connection, opened)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that nobody else writes beside; durable when the block is left."""
+        self.check_process()
+        with self._told(), self.engine.connect() as connection:
+            writing = connection.execution_options(**{_WRITES: self._begin})
+            with writing.begin():
+                yield writing
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What a database says about its failures may quote addresses and parameters: it is told by type alone."""
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except (DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:
+            kind = type(error.orig if isinstance(error, DBAPIError) else error).__name__
+        else:
+            return
+        raise InvalidInput(
+            "ledger", self.shown, f"the database cannot be used now ({kind}); nothing was revealed"
+        ) from None
+
+    def check_process(self) -> None:
+        """Refuses a process that was forked: it would share the connections of its parent."""
+        here = os.getpid()
+        if here != self._process:
+            reason = f"was opened in process {self._process} and is used in process {here}: open it again in this one"
+            raise CannotBeShared(f"ledger {self.shown!r}", reason)
+
+    @contextmanager
+    def borrowed(self) -> Iterator[Any]:
+        """The driver's own connection."""
+        self.check_process()
+        with self._told(), self.engine.connect() as connection:
+            yield connection.connection.driver_connection
+
+    def place(self, connection: Connection) -> str:
+        """Which file or database this is; a copy is another one."""
+        if self.sqlite:
+            found = os.stat(str(self.url.database))
+            return f"inode {found.st_ino}"  # the number of a device may change when the machine starts
+        known = connection.info.get(_PLACE)
+        if known is None:
+            known = connection.info[_PLACE] = _postgres_place(connection)
+        return str(known)
+
+    def settle(self) -> None:
+        """Bring what was committed into SQLite's file: a copy of a new ledger without its -wal must not look empty."""
+        if self.sqlite:
+            with self.engine.connect() as connection:
+                connection.connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self.engine.dispose(close=os.getpid() == self._process)
+
+
+def _postgres_place(connection: Connection) -> str:
+    """The cluster, the database and the timeline, which a restored cluster or a promoted standby has not in common."""
+    found = connection.execute(
+        text(
+            "SELECT s.system_identifier, d.oid, c.timeline_id"
+            " FROM pg_control_system() s, pg_control_checkpoint() c, pg_database d"
+            " WHERE d.datname = current_database()"
+        )
+    ).one()
+    return ":".join(str(part) for part in found)
+
+
+def _url(address: str | Path) -> URL:
+    words = str(address)
+    if not isinstance(address, str | Path) or not words or "\0" in words:
+        raise InvalidInput("ledger", address, "must be the path of a file or a postgresql:// address")
+    if "://" not in words:
+        return URL.create("sqlite", database=os.path.realpath(words))  # a link is the ledger that it leads to
+    try:
+        url = make_url(words)
+    except (ArgumentError, ValueError):
+        raise InvalidInput("ledger", words.partition("://")[0] + "://…", "is not an address") from None
+    if url.get_backend_name() != "postgresql":
+        raise InvalidInput("ledger", url.drivername, "must be the path of a file or a postgresql:// address")
+    needed("psycopg", "postgres")
+    return url.set(drivername="postgresql+psycopg")
+
+
+def _check_file(path: Path, *, create: bool) -> None:
+    if path.is_dir():
+        raise InvalidInput("ledger", str(path), "is a folder; a ledger is a file")
+    if path.exists() and path.stat().st_size:
+        if not _is_database(path):
+            raise InvalidInput("ledger", str(path), "is not a ledger")
+        return
+    if not create:
+        raise InvalidInput("ledger", str(path), "is an empty file" if path.exists() else "does not exist")
+    if not path.parent.is_dir():
+        raise InvalidInput("ledger", str(path), "lies in a folder that does not exist")
+
+
+def _is_database(path: Path) -> bool:
+    """Whether it is a file of SQLite; asked of SQLite itself.
+
+    Whoever opens and closes the file by other means takes away all locks that this process has on it (POSIX).  Another
+    process then believes that it is the last one, and removes the log into which this one goes on writing.
+    """
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as looking:
+        try:
+            looking.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.OperationalError:  # it cannot be read now, which is told when it is used
+            return True
+        except sqlite3.DatabaseError:
+            return False
+    return True
+
+
+def _engine(url: URL, *, sqlite: bool) -> Engine:
+    if not sqlite:
+        engine = create_engine(url, pool_size=8, max_overflow=32, pool_timeout=_WAIT, hide_parameters=True)
+        event.listen(engine, "connect", _prepare_postgres)
+        event.listen(engine, "begin", _begin_postgres)
+        return engine
+    options = {"timeout": _WAIT, "check_same_thread": False}
+    engine = create_engine(url, connect_args=options, pool_size=8, max_overflow=32, pool_timeout=_WAIT)
+    engine.hide_parameters = True
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(raw: Any, _record: Any) -> None:
+    raw.isolation_level = None  # transactions begin where we say
+    raw.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
+    for pragma, wanted in _DURABLE.items():
+        raw.execute(f"PRAGMA {pragma} = {wanted}")
+        (found,) = raw.execute(f"PRAGMA {pragma}").fetchone()
+        if found != wanted:
+            raise InvalidInput("ledger", f"{pragma} = {found}", f"its folder does not allow {pragma} = {wanted}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.get_execution_options().get(_WRITES, "BEGIN"))
+
+
+def _begin_postgres(connection: Connection) -> None:
+    reads = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    connection.exec_driver_sql(connection.get_execution_options().get(_WRITES, reads))
+
+
+def _prepare_postgres(raw: Any, _record: Any) -> None:
+    raw.autocommit = True  # transactions begin where we say
+    with raw.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = on")
+        cursor.execute("SELECT current_setting('synchronous_commit'), current_setting('fsync')")
+        found = cursor.fetchone()
+    if found != ("on", "on"):
+        raise InvalidInput("ledger", f"synchronous_commit, fsync = {found}", "must both be on")

@@ -1,0 +1,168 @@
+"""The tables of a ledger, in SQLite and PostgreSQL alike, and how an older version becomes the newest one.
+
+    facts       one row: which ledger this is, and the head of its chain; its lock is the lock of the whole ledger
+    holders     who holds a budget: accounts, and sessions inside accounts, slots or other sessions
+    slots       shares of batches, each to be taken once
+    requests    what was debited from a holder, and its answer
+    mechanisms  what a mechanism that goes on remembers, encrypted
+    entries     the chain: everything that happened, in order, without answers
+
+Amounts are exact, and therefore text.  `guard` is floor(2^62 · share) of a holder's filter, derived from the text in
+the same write: the database itself refuses a holder that spends more than its cap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    inspect,
+    select,
+    update,
+)
+
+from optcomp.errors import InvalidInput
+from optcomp.ledger.states import AccountState, RequestState, SlotState
+
+VERSION = 1
+"""Of the schema."""
+FULL = 2**62
+"""The guard of a budget that is all spent."""
+NOBODY = 0
+"""The parent of accounts; not NULL, for two NULLs would count as different names."""
+
+METADATA = MetaData()
+_Number = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite numbers rows by itself only in columns of this type, which hold 64 bits there and need no index."""
+
+
+def _one_of(column: str, *values: str) -> CheckConstraint:
+    return CheckConstraint(f"{column} IN ({', '.join(repr(str(value)) for value in values)})")
+
+
+FACTS = Table(
+    "facts",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("ledger", String(32), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("incarnation", Integer, nullable=False),
+    Column("place", Text, nullable=False),  # the file or database that this ledger lives in
+    Column("public_key", Text, nullable=True),
+    Column("sequence", BigInteger, nullable=False),
+    Column("head", String(64), nullable=False),
+    CheckConstraint("id = 1"),
+)
+
+HOLDERS = Table(
+    "holders",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("account", BigInteger, nullable=False),  # the account it belongs to, which is its own id for accounts
+    Column("parent", BigInteger, nullable=False),
+    Column("slot", BigInteger, nullable=True),
+    Column("name", Text, nullable=False),
+    Column("about", Text, nullable=False),  # what it is about: units for accounts, the table for sessions
+    Column("opened", Text, nullable=False),  # the filter with nothing spent
+    Column("budget", Text, nullable=False),  # the filter now
+    Column("version", BigInteger, nullable=False),
+    Column("guard", BigInteger, nullable=False),
+    Column("sums", Text, nullable=True),  # of accounts: everything recorded, past the cap too
+    Column("state", String(16), nullable=False),
+    UniqueConstraint("parent", "name"),
+    CheckConstraint(f"guard >= 0 AND guard <= {FULL}"),
+    _one_of("state", *AccountState),
+)
+
+SLOTS = Table(
+    "slots",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("account", BigInteger, nullable=False),
+    Column("batch", BigInteger, nullable=False),  # the request that paid for it
+    Column("parent", BigInteger, nullable=True),  # the slot that it was split from
+    Column("name", Text, nullable=False),
+    Column("epsilon", Text, nullable=False),
+    Column("delta", Text, nullable=False),
+    Column("plan", String(64), nullable=True),  # digest of the plan it was committed for
+    Column("state", String(16), nullable=False),
+    UniqueConstraint("account", "name"),
+    _one_of("state", *SlotState),
+)
+
+REQUESTS = Table(
+    "requests",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("holder", BigInteger, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("mechanism", BigInteger, nullable=True),  # the request that opened the mechanism which was asked
+    Column("kind", String(16), nullable=False),
+    Column("what", Text, nullable=False),
+    Column("form", Text, nullable=False),  # what is asked, without code
+    Column("paid", Text, nullable=False),  # the guarantees that were debited
+    Column("state", String(16), nullable=False),
+    Column("lease", Text, nullable=True),  # who is at work on it
+    Column("answer", Text, nullable=True),
+    Column("salt", String(64), nullable=True),
+    Column("sequence", BigInteger, nullable=False),  # of its last entry in the chain
+    Column("head", String(64), nullable=False),
+    UniqueConstraint("holder", "key"),
+    _one_of("state", *RequestState),
+    CheckConstraint("(answer IS NULL) = (state IN ('reserved', 'failed'))"),
+)
+
+MECHANISMS = Table(
+    "mechanisms",
+    METADATA,
+    Column("id", BigInteger, primary_key=True),  # that of the request which opened it
+    Column("spec", Text, nullable=False),
+    Column("state", Text, nullable=False),  # encrypted
+    Column("version", BigInteger, nullable=False),
+)
+
+ENTRIES = Table(
+    "entries",
+    METADATA,
+    Column("sequence", _Number, primary_key=True, autoincrement=False),
+    Column("at", String(32), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("account", BigInteger, nullable=True),
+    Column("body", Text, nullable=False),
+    Column("head", String(64), nullable=False),
+)
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+"""From each version to the next; every one is tested with a ledger that was written by its version."""
+
+
+def exists(connection: Connection) -> bool:
+    """Whether there is a ledger."""
+    return inspect(connection).has_table(FACTS.name)
+
+
+def create(connection: Connection, address: str) -> None:
+    """The tables of a new ledger, in a database that holds nothing else."""
+    if inspect(connection).get_table_names():
+        raise InvalidInput("ledger", address, "holds other tables; a ledger has a database of its own")
+    METADATA.create_all(connection)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring a ledger to the newest version, step by step, in the caller's transaction."""
+    found = connection.scalar(select(FACTS.c.version))
+    if not isinstance(found, int) or found > VERSION:
+        raise InvalidInput("ledger", found, f"has a version that this program does not know; it knows {VERSION}")
+    for version in range(found, VERSION):
+        MIGRATIONS[version](connection)
+        connection.execute(update(FACTS).values(version=version + 1))
