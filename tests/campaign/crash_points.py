@@ -213,9 +213,10 @@ def _refund() -> None:
 
 def _forget_debits() -> None:
     def debit(original: Any) -> Any:
-        def debited(self: holders.Holder, writing: Any, prices: Any, what: str) -> Any:
-            found = original(self, writing, prices, what)
+        def debited(self: holders.Holder, writing: Any, prices: Any, documents: Any = None) -> Any:
+            found = original(self, writing, prices, documents)
             if not self.is_account:
+                writing.carry_out()
                 nothing = "UPDATE holders SET budget = opened, guard = 0 WHERE id = :id"
                 writing.connection.execute(text(nothing), {"id": self.id})
             return found
