@@ -22,14 +22,14 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from sqlalchemy import BigInteger, Column, Integer, MetaData, Text, bindparam, func, insert, select, update
+from sqlalchemy import BigInteger, Column, Connection, Integer, MetaData, Text, bindparam, func, insert, select, update
 from sqlalchemy import Table as Stored
 
 from bench.report import Section
 from optcomp.guarantees import PureDP
 from optcomp.interactive import SumFilter
 from optcomp.ledger import Ledger
-from optcomp.ledger.database import Database
+from optcomp.ledger.database import OWN_BEGIN, Database
 from optcomp.statistics import Integers, Table
 
 PROCESSES, REQUESTS, QUICK = 8, 2_000, 40
@@ -69,14 +69,21 @@ def _session(address: str, private: str) -> Request:
 def _bare(address: str) -> Request:
     """The same number of durable commits."""
     database = Database(address, create=True)
+    begin = "BEGIN IMMEDIATE" if database.sqlite else "BEGIN"
+
+    @contextmanager
+    def written() -> Iterator[Connection]:
+        with database.engine.connect().execution_options(**{OWN_BEGIN: True}) as connection, connection.begin():
+            connection.exec_driver_sql(begin)
+            yield connection
 
     def request() -> None:
         key = secrets.token_hex(16)
-        with database.write() as connection:
+        with written() as connection:
             if connection.execute(_SPEND).rowcount != 1:
                 raise AssertionError("the cap is large enough")
             connection.execute(insert(_ASKED), {"key": key, "what": "a number"})
-        with database.write() as connection:
+        with written() as connection:
             connection.execute(_TELL)
             connection.execute(_ANSWER, {"asked": key, "told": "1"})
 

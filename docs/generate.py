@@ -22,7 +22,7 @@ COMMANDS: tuple[list[str], ...] = (
     *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"]),
     *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
     *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
-    *(["ledger", name] for name in ("open", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
+    *(["ledger", name] for name in ("open", "lower", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
 )
 
 

@@ -16,12 +16,13 @@ from sqlalchemy import insert as insert_into
 from sqlalchemy.exc import IntegrityError
 
 from optcomp.interactive import price_offers, read_request_document, restore
-from optcomp.ledger import books, database, holders, opening, runs
+from optcomp.ledger import books, holders, opening, runs, transactions
+from optcomp.ledger.amounts import named
 from optcomp.ledger.chain import canonical, commitment, digest, new_salt
-from optcomp.ledger.database import Statement
-from optcomp.ledger.holders import Finished, Holder, Stored, Work, named
+from optcomp.ledger.holders import Finished, Holder, Stored, Work
 from optcomp.ledger.schema import ENTRIES, FACTS, HOLDERS, REQUESTS
 from optcomp.ledger.states import RequestState
+from optcomp.ledger.transactions import Statement
 
 Breaking = Callable[[ExitStack], None]
 """Makes every ledger of this process wrong, until the stack is closed."""
@@ -47,32 +48,36 @@ def _swapped_blindly(stack: ExitStack) -> None:
 
 
 def no_lock(stack: ExitStack) -> None:
-    """Statements one by one: neither BEGIN IMMEDIATE nor FOR UPDATE, and a swap that compares nothing.
+    """Statements one by one: neither BEGIN IMMEDIATE nor an advisory lock, and a swap that compares nothing.
 
     The chain stays whole, so that nobody fails: what must be caught is the budget.
     """
-    debit, append = Holder.debit, insert_into(ENTRIES)
+    debit, begin, append = Holder.debit, transactions.Transaction.begin, insert_into(ENTRIES)
 
-    def slowly(holder: Holder, writing: books.Writing, prices: Any, documents: Any = None) -> Any:
+    def slowly(holder: Holder, writing: books.Writing, *priced: Any) -> Any:
         row = holder.standing(writing)
         time.sleep(_MEANWHILE)
         with patch.object(Holder, "standing", lambda _self, _writing: row):
-            return debit(holder, writing, prices, documents)
+            return debit(holder, writing, *priced)
+
+    def without_lock(opened: transactions.Transaction, commands: Any, reads: Any) -> None:
+        begin(opened, commands[:-1], reads)
 
     def finish(writing: books.Writing) -> None:
         writing.carry_out()
         connection, left = writing.connection, list(writing._appended)
         while left:
-            moved = books.Writing(connection, books.read_facts(connection))
+            moved = books.Writing(writing._transaction, books.read_facts(connection))
             moved.append(left[0]["kind"], left[0]["account"], json.loads(left[0]["body"]))
             with suppress(IntegrityError), connection.begin_nested():  # somebody else was quicker: behind that one
                 connection.execute(append, moved._appended)
                 connection.execute(update(FACTS).values(sequence=moved.sequence, head=moved.head))
                 del left[0]
 
-    _patched(stack, database, "_begin_sqlite", lambda _connection: None)
-    _patched(stack, books, "_LOCKED", Statement(books._FACTS))
-    _patched(stack, books.Books, "_doubt", lambda _books, _connection, _facts: None)
+    _patched(
+        stack, transactions.Transaction, "begin", lambda opened, commands, reads: begin(opened, commands[:-1], reads)
+    )
+    _patched(stack, books.Books, "_doubt", lambda _books, _connection, _facts, _seen: None)
     _patched(stack, books.Writing, "finish", finish)
     _swapped_blindly(stack)
     _patched(stack, Holder, "debit", slowly)
@@ -83,8 +88,7 @@ def read_then_write(stack: ExitStack) -> None:
     reserve = Holder._reserve
 
     def reading_first(holder: Holder, *given: Any) -> Any:
-        with holder.books.database.read() as connection:
-            row = holder.standing(books.Writing(connection, books.read_facts(connection)))
+        row = holders.Standing(*holder.books.database.row(holders._STANDING, {"holder": holder.id}) or ())
         time.sleep(_MEANWHILE)
         with patch.object(Holder, "standing", lambda _self, _writing: row):
             return reserve(holder, *given)
@@ -126,7 +130,7 @@ def answer_before_debit(stack: ExitStack) -> None:
         finished, salt = work.run(), new_salt()
         committed = commitment(salt, finished.answer)
         with holder.books.writing() as writing:
-            made = insert(holder, writing, work, form, [])
+            made = insert(holder, writing, work, form, "[]")
             writing.carry_out()
             request = int(made.row[0])
             writing.append("answered", holder.account, {"request": request, "commitment": committed})
@@ -146,7 +150,7 @@ def answer_before_debit(stack: ExitStack) -> None:
 def no_anchor(stack: ExitStack) -> None:
     """Nothing outside the database knows how far it had come."""
 
-    def doubt(opened: books.Books, connection: Any, facts: Any) -> str | None:
+    def doubt(opened: books.Books, connection: Any, facts: Any, _seen: Any) -> str | None:
         return None if opened.database.place(connection) == facts.place else "it lies in another place"
 
     _patched(stack, books.Books, "_doubt", doubt)
@@ -208,7 +212,7 @@ def rounded_down(stack: ExitStack) -> None:
 
 def slots_for_everybody(stack: ExitStack) -> None:
     """A slot may be taken again, and after it was split."""
-    _patched(stack, opening, "take_slot", lambda _writing, _slot: None)
+    _patched(stack, opening, "change_free_slot", lambda _writing, _number, _name, **_values: None)
 
 
 def forgetful_mechanisms(stack: ExitStack) -> None:

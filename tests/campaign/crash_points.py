@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, text, update
+from sqlalchemy import text, update
 
 from optcomp.interactive import GuessAndCheck, PrivateMultiplicativeWeights
 from optcomp.interactive.sparse_vector import Comparing
-from optcomp.ledger import anchor, books, database, holders, runs, session
+from optcomp.ledger import anchor, books, database, holders, runs, session, transactions
 from optcomp.ledger.schema import HOLDERS
 
 _COMMITS = ("created", "opened", "unit", "session", "batch", "reserved", "answered", "started", "asked")
@@ -77,21 +77,31 @@ def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 def _watch_commits(killer: Killer) -> None:
     def finish(original: Any) -> Any:
         def finishing(self: books.Writing) -> None:
-            original(self)
             kinds = [entry["kind"] for entry in self._appended]
             killer.last = (kinds or killer.doing[-1:] or [""])[0]
             if killer.last == "answered" and "start" in killer.doing:
                 killer.last = "started"
-            killer.passing(f"{killer.last}: before the commit")
+            if not (self._appended or self._changes):  # everything was carried out at once
+                killer.passing(f"{killer.last}: before the commit")
+            original(self)
+
+        return finishing
+
+    def commit(original: Any) -> Any:
+        def finishing(self: transactions.Transaction, changes: Any) -> Any:
+            if killer.at(f"{killer.last}: before the commit"):
+                self.run(changes)
+                killer.die()
+            return original(self, changes)
 
         return finishing
 
     def write(original: Any) -> Any:
         @contextmanager
-        def writing(self: database.Database) -> Iterator[Connection]:
+        def writing(self: database.Database, *reads: Any) -> Iterator[transactions.Transaction]:
             killer.last = ""
-            with original(self) as connection:
-                yield connection
+            with original(self, *reads) as transaction:
+                yield transaction
             killer.passing(f"{killer.last}: after the commit")
 
         return writing
@@ -104,7 +114,8 @@ def _watch_commits(killer: Killer) -> None:
         return telling
 
     _replace(books.Writing, "finish", finish)
-    _replace(database.Database, "write", write)
+    _replace(transactions.Transaction, "finish", commit)
+    _replace(database.Database, "transaction", write)
     _replace(books.Books, "_tell_anchor", tell)
     for owner, name, what in (
         (session.DurableSession, "_flush", "delivered"),
@@ -213,8 +224,8 @@ def _refund() -> None:
 
 def _forget_debits() -> None:
     def debit(original: Any) -> Any:
-        def debited(self: holders.Holder, writing: Any, prices: Any, documents: Any = None) -> Any:
-            found = original(self, writing, prices, documents)
+        def debited(self: holders.Holder, writing: Any, *priced: Any) -> Any:
+            found = original(self, writing, *priced)
             if not self.is_account:
                 writing.carry_out()
                 nothing = "UPDATE holders SET budget = opened, guard = 0 WHERE id = :id"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from optcomp.ledger import books, holders, leases
+from optcomp.ledger import books, holders, leases, transactions
 
 POINTS = ("before the commit", "before the anchor", "after the anchor")
 """Where a write may be interrupted."""
@@ -71,14 +71,19 @@ class Interruptions:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Patch the ledger's writes and its clock."""
-        finish, tell = books.Writing.finish, books.Books._tell_anchor
+        finish, commit, tell = books.Writing.finish, transactions.Transaction.finish, books.Books._tell_anchor
 
         def finishing(writing: books.Writing) -> None:
-            finish(writing)
             if writing._appended:
                 self._writes += 1
                 self._pending = [entry["kind"] for entry in writing._appended]
+            finish(writing)
+
+        def committing(transaction: transactions.Transaction, changes: Any) -> Any:
+            if self._pending and self._at == (self._writes, POINTS[0]):
+                transaction.run(changes)
                 self._reach(POINTS[0])
+            return commit(transaction, changes)
 
         def telling(opened: books.Books, *seen: Any) -> None:
             self.committed += self._pending
@@ -89,6 +94,7 @@ class Interruptions:
 
         with ExitStack() as stack:
             stack.enter_context(patch.object(books.Writing, "finish", finishing))
+            stack.enter_context(patch.object(transactions.Transaction, "finish", committing))
             stack.enter_context(patch.object(books.Books, "_tell_anchor", telling))
             stack.enter_context(patch.object(holders, "time", self.clock))
             stack.enter_context(patch.object(leases, "time", self.clock))

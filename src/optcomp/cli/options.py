@@ -100,3 +100,11 @@ Plot = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Draw every quick theorem against the number of mechanisms: .png, .svg or .pdf."),
 ]
+Private = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="The private folder with the keys and the anchor; by default LEDGER.private beside a file.",
+        show_default=False,
+    ),
+]

@@ -40,6 +40,7 @@ from optcomp.interactive.session import (
     Session,
     concurrent,
     open_sessions,
+    paid_session,
 )
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector
 from optcomp.interactive.specs import Mechanism
@@ -84,6 +85,7 @@ __all__ = [
     "for_groups",
     "in_words",
     "open_sessions",
+    "paid_session",
     "price_offers",
     "question_offers",
     "read_answer",

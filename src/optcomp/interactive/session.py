@@ -54,11 +54,18 @@ class Interactive(Protocol[S]):
 
 
 class Session(Live, Asking):
-    """Questions and interactive mechanisms about one table, within one budget."""
+    """Questions and interactive mechanisms about one table, within one budget.
+
+    A snapshot that names a ledger is refused: its questions are debited there.
+    """
 
     def __init__(self, table: Table, budget: Filter, *, name: str = "session") -> None:
         if not isinstance(table, Table):
             raise InvalidInput("table", table, "must be a Table; Table.open opens one that was saved")
+        _check_no_ledger(table)
+        self._start(table, budget, name)
+
+    def _start(self, table: Table, budget: Filter, name: str) -> None:
         if not isinstance(budget, Filter):
             raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
         if type(budget).admit is not Filter.admit:
@@ -182,7 +189,7 @@ class Session(Live, Asking):
         """A session for somebody else, paid whole from this budget; what it leaves unspent is not refunded."""
         if not isinstance(budget, Filter):
             raise InvalidInput("budget", budget, "must be a filter such as SumFilter(1)")
-        return self.pay(f"delegation to {name}", [budget.total], lambda: Session(self.table, budget, name=name))
+        return self.pay(f"delegation to {name}", [budget.total], lambda: paid_session(self.table, budget, name=name))
 
     def commit(self, questions: Iterable[Question], *, delta: Number = 0, name: str = "plan") -> CommittedPlan:
         """Declare a batch whole before its first answer: one mechanism, at the price of its optimal composition.
@@ -231,6 +238,21 @@ class CommittedPlan(Live):
     def answers(self) -> tuple[Answer, ...]:
         """All answers."""
         return tuple(self.answer(index) for index in range(len(self.questions)))
+
+
+def paid_session(table: Table, budget: Filter, *, name: str) -> Session:
+    """A session whose budget was debited before: from another session, or from the ledger that the snapshot names."""
+    session = Session.__new__(Session)
+    session._start(table, budget, name)
+    return session
+
+
+def _check_no_ledger(table: Table) -> None:
+    """What a session in memory spends, a ledger does not see."""
+    bound = table.bound_to
+    if bound is not None:
+        where = f"is debited from account {bound[1]!r} of ledger {bound[0]}"
+        raise InvalidInput("table", table.name, f"{where}; use `Ledger(...).account({bound[1]!r}).session(...)`")
 
 
 def open_sessions(table: Table, quotas: Mapping[str, Filter]) -> dict[str, Session]:

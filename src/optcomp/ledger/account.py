@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, select
 from sqlalchemy.exc import IntegrityError
 
 from optcomp.composition import compose
@@ -34,27 +34,24 @@ from optcomp.interactive import (
     restore,
 )
 from optcomp.ledger import slots
-from optcomp.ledger.books import Overtaken, Writing
+from optcomp.ledger.amounts import named, read_sums, summed, written_cost, written_sums
+from optcomp.ledger.books import Writing
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.claims import with_cap
 from optcomp.ledger.debits import RELEASES, SECRET, SECRET_FORM, Debit, Placed, debits_of, place_of
-from optcomp.ledger.holders import (
-    Asked,
-    Finished,
-    Holder,
-    Stored,
-    Work,
-    closed,
-    named,
-    read_sums,
-    summed,
-    written_cost,
-    written_sums,
+from optcomp.ledger.holders import Asked, Finished, Holder, Stored, Work, closed
+from optcomp.ledger.opening import (
+    SlotNotFree,
+    change_free_slot,
+    check_key,
+    enter_request,
+    fix_unit,
+    open_session,
+    unit_of,
 )
-from optcomp.ledger.opening import check_key, enter_request, open_session, unit_of
 from optcomp.ledger.payments import fixed, paid_documents
 from optcomp.ledger.receipts import Receipt
-from optcomp.ledger.schema import HOLDERS, SLOTS
+from optcomp.ledger.schema import HOLDERS
 from optcomp.ledger.session import DurableSession
 from optcomp.ledger.slots import Share, Slot
 from optcomp.ledger.states import AccountState, SlotState
@@ -140,16 +137,23 @@ class Account:
         return made
 
     def commit_plans(
-        self, plans: Mapping[str, ApproxDP], *, delta: Number, epsilon: Number | None = None, name: str = "plans"
+        self,
+        plans: Mapping[str, ApproxDP],
+        *,
+        delta: Number,
+        epsilon: Number | None = None,
+        name: str = "plans",
+        unit: Unit | None = None,
     ) -> tuple[Bound, dict[str, Slot]]:
         """Slots for plans, by their digests, which are fixed before the first answer of any of them.
 
         Only then may the totals of several plans be composed optimally: a plan that was written after reading the
-        answers of another one has parameters that depend on them.
+        answers of another one has parameters that depend on them.  `unit` is what their totals are about, as
+        `unit_for` says; it decides what the account protects, if that is open.
         """
         named = {f"plan {digest[:12]}": digest for digest in plans}
         shares = {f"plan {digest[:12]}": total for digest, total in plans.items()}
-        return slots.cut(self._holder, shares, delta=delta, epsilon=epsilon, name=name, plans=named)
+        return slots.cut(self._holder, shares, delta=delta, epsilon=epsilon, name=name, plans=named, unit=unit)
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -179,7 +183,8 @@ class Account:
         pay for and the release leaves unused: it becomes a slot.
         """
         _check_key(key)
-        unit, given = unit_of(self._holder, Unit.of(declared)), Unit.of(declared)
+        given = Unit.of(declared)
+        unit = unit_of(self._holder, given)
         converted = [unit.converted(offer, given) for offer in offers]
         if not self.capped:  # nothing is saved by another offer, and the first one keeps the plain sums readable
             converted = converted[:1]
@@ -190,10 +195,22 @@ class Account:
         while True:
             slot = None if plan is None else slots.committed_slot(self._holder, plan)
             if slot is None:
-                return self._holder.perform(work)
+                return self._holder.perform(replace(work, paid_by=self._first_use(unit)))
             _check_committed(slot, converted)
-            with suppress(Overtaken):  # somebody else took the slot a moment ago
-                return self._holder.perform(replace(work, offers=(), paid_by=_taking(slot)))
+            with suppress(SlotNotFree):  # somebody else took the slot a moment ago
+                return self._holder.perform(replace(work, offers=(), paid_by=self._first_use(unit, slot)))
+
+    def _first_use(self, unit: Unit, slot: Row[Any] | None = None) -> Callable[[Writing], Mapping[str, Any]]:
+        """Decides what the account protects, and takes a slot, in the write that reserves."""
+
+        def decide(writing: Writing) -> Mapping[str, Any]:
+            fix_unit(writing, self._holder, unit)
+            if slot is None:
+                return {}
+            change_free_slot(writing, slot.id, slot.name, state=SlotState.TAKEN)
+            return {"slot": slot.id}
+
+        return decide
 
     def _check_reserve(self, name: str, reserve: Any, offers: Sequence[Offer]) -> None:
         """A slot that does not fit into what is paid, or whose name is taken, is refused before anything is paid."""
@@ -236,10 +253,8 @@ class Account:
         return any(plan == json.loads(row.form).get("plan") for row in self._holder.requests("release"))
 
     def unit_for(self, declared: Declared) -> Unit:
-        """What it protects; decided by this table if it was open.  HypothesisNotMet if no theorem leads there."""
-        unit, given = unit_of(self._holder, Unit.of(declared)), Unit.of(declared)
-        unit.converted((PureDP(1),), given)
-        return unit
+        """What it protects; what this table does, if that is open."""
+        return unit_of(self._holder, Unit.of(declared))
 
     def releases(self) -> tuple[Debit, ...]:
         """All releases, made here or entered afterwards, oldest first."""
@@ -257,12 +272,13 @@ class Account:
         _check_key(key)
         if not offers or not all(isinstance(offer, tuple | list) and offer for offer in offers):
             raise InvalidInput("offers", offers, "must be at least one, and each the guarantees of one release: [(g,)]")
-        unit, given = unit_of(self._holder, Unit.of(declared)), Unit.of(declared)
+        given = Unit.of(declared)
+        unit = unit_of(self._holder, given)
         converted = [fixed(self._holder.opened, unit.converted(offer, given)) for offer in offers]
         found = self._holder.find(key)
         if found is None:
             try:
-                found = self._entered(key, what, converted)
+                found = self._entered(key, what, converted, unit)
             except IntegrityError:  # somebody else entered it a moment ago
                 found = self._holder.find(key)
                 assert found is not None
@@ -271,13 +287,14 @@ class Account:
             raise InvalidInput("key", key, f"was used for a release of another cost: {found.what}")
         return self._holder.stored(found).receipt
 
-    def _entered(self, key: str, what: str, offers: Sequence[Offer]) -> Asked:
+    def _entered(self, key: str, what: str, offers: Sequence[Offer], unit: Unit) -> Asked:
         holder = self._holder
         try:
             prices = price_offers(holder.opened, offers)
         except HypothesisNotMet:  # it has happened all the same
             prices = None
         with holder.books.writing() as writing:
+            fix_unit(writing, holder, unit)
             row = holder.row_within(writing)
             charged = None
             if prices is not None and row.state == AccountState.OPEN:
@@ -350,18 +367,6 @@ def _check_key(key: object) -> None:
     check_key("" if key is None else key)
     if str(key).startswith(_OWN_KEYS) or key == SECRET:
         raise InvalidInput("key", key, f"must not begin with one of {', '.join(map(repr, _OWN_KEYS))}")
-
-
-def _taking(slot: Row[Any]) -> Callable[[Writing], Mapping[str, Any]]:
-    """Takes a slot in the write that reserves what it pays for."""
-
-    def take(writing: Writing) -> Mapping[str, Any]:
-        free = SLOTS.c.id == slot.id, SLOTS.c.state == SlotState.FREE
-        if writing.connection.execute(update(SLOTS).where(*free).values(state=SlotState.TAKEN)).rowcount != 1:
-            raise Overtaken
-        return {"slot": slot.id}
-
-    return take
 
 
 def _check_committed(slot: Row[Any], offers: Sequence[Offer]) -> None:

@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii as _quoted
 from operator import itemgetter
 from pathlib import Path
 from weakref import WeakSet
 
 from optcomp.errors import InvalidInput
-from optcomp.ledger.chain import canonical
 
 _SLOT = 512
 """Bytes of a record: one sector of a disk, which is written whole or not at all when the power fails."""
@@ -75,10 +75,17 @@ class Anchor:
         return Anchor, (self.path,)
 
     def read(self) -> Seen | None:
-        """What the anchor knows; None if there is no file, or no valid record in it."""
+        """What the anchor knows; None if there is no file, or no valid record in it.
+
+        Readers wait for nobody: whoever writes, writes over the older of two records.  Only if neither was whole, two
+        writes later, is it read again in turn.
+        """
         try:
-            with self._locked(create=False, exclusive=False):
+            with self._opened(create=False):
                 self._look()
+                if self._seen is None:
+                    with self._turns(exclusive=False):
+                        self._look()
                 return self._seen
         except FileNotFoundError:
             return None
@@ -115,7 +122,7 @@ class Anchor:
 
     def _put(self, seen: Seen, *, always: bool) -> bool:
         try:
-            with self._locked(create=True, exclusive=True):
+            with self._opened(create=True), self._turns(exclusive=True):
                 self._look()
                 if self._seen is not None and not (always or self._seen.allows(seen)):
                     return False
@@ -162,20 +169,25 @@ class Anchor:
                 os.close(folder)
 
     @contextmanager
-    def _locked(self, *, create: bool, exclusive: bool) -> Iterator[None]:
-        """Alone among threads and processes, with the file open."""
-        import fcntl  # here, so that other systems can import the room
-
+    def _opened(self, *, create: bool) -> Iterator[None]:
+        """Alone among threads, with the file open."""
         if self._process != os.getpid():  # forked by another library: the locks are the parent's
             self._forget()
         with self._threads:
             self._open(create)
-            handle = self._handle
-            fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
-            try:
-                yield
-            finally:
-                fcntl.flock(handle, fcntl.LOCK_UN)
+            yield
+
+    @contextmanager
+    def _turns(self, *, exclusive: bool) -> Iterator[None]:
+        """Alone among processes too."""
+        import fcntl  # here, so that other systems can import the room
+
+        handle = self._handle
+        fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
 
     def _open(self, create: bool) -> None:
         if self._handle >= 0 and os.fstat(self._handle).st_nlink == 0:  # somebody put another file in its place
@@ -211,7 +223,9 @@ if hasattr(os, "register_at_fork"):
 
 def _record(turn: int, seen: Seen) -> bytes:
     """Checksum, JSON and padding: one slot."""
-    text = canonical({name: getattr(seen, name) for name in Seen.__slots__} | {"turn": turn})
+    names = f'"file":{_quoted(seen.file)},"head":{_quoted(seen.head)}'
+    numbers = f'"incarnation":{seen.incarnation:d},"ledger":{_quoted(seen.ledger)},"sequence":{seen.sequence:d}'
+    text = f'{{{names},{numbers},"turn":{turn:d}}}'  # canonical JSON
     record = f"{sha256(text.encode()).hexdigest()} {text}".ljust(_SLOT - 1) + "\n"
     if len(record) != _SLOT:
         raise InvalidInput("seen", f"{len(text)} characters", f"must fit in {_SLOT - _DIGEST - 2}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +17,11 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from optcomp.errors import InvalidInput, OptcompError
 from optcomp.ledger import schema
 from optcomp.ledger.anchor import Anchor, Seen, judge
-from optcomp.ledger.chain import canonical, first_head, next_head
-from optcomp.ledger.database import Database, Statement, run_together
+from optcomp.ledger.chain import Canonical, canonical, first_head, next_head
+from optcomp.ledger.database import Database
 from optcomp.ledger.keys import Keys
 from optcomp.ledger.schema import ENTRIES, FACTS
+from optcomp.ledger.transactions import Row, Run, Statement, Transaction
 
 _ANCHOR = "anchor"
 """The file in the private folder."""
@@ -35,15 +38,10 @@ class Facts(NamedTuple):
 
 
 _FACTS = select(*(FACTS.c[name] for name in Facts._fields))
-_LOCKED = Statement(_FACTS.with_for_update())
-"""Takes the lock of the ledger in PostgreSQL; SQLite has it by BEGIN IMMEDIATE."""
+_READ_FACTS = Statement(_FACTS)
 _HEAD_AT = Statement(select(ENTRIES.c.head).where(ENTRIES.c.sequence == bindparam("known")))
 _ENTER = Statement(insert(ENTRIES))
-_MOVE = Statement(update(FACTS).values(sequence=bindparam("last"), head=bindparam("newest")))
-
-
-class Overtaken(Exception):
-    """Somebody else was first: the write is taken back, and what they wrote counts."""
+_MOVE = Statement(update(FACTS).values(sequence=bindparam("last"), head=bindparam("newest")), changes_one=True)
 
 
 class LedgerCopied(OptcompError):
@@ -59,24 +57,17 @@ class LedgerCopied(OptcompError):
 class Change:
     """One statement of a write, carried out with the others at its end."""
 
-    def __init__(self, statement: Statement, values: Mapping[str, Any], *, returns: bool) -> None:
-        self.statement, self.values, self._returns = statement, values, returns
+    def __init__(self, statement: Statement, values: Mapping[str, Any]) -> None:
+        self.run = statement, values
         self.row: tuple[Any, ...] = ()
         """What it returned, if it returns anything."""
-
-    def done(self, cursor: Any) -> None:
-        """Take the result; `Overtaken` if it changed no row."""
-        if self._returns:
-            self.row = cursor.fetchone()
-        elif cursor.rowcount != 1:
-            raise Overtaken
 
 
 class Writing:
     """One write: what is appended to the chain commits with everything else in it, or not at all."""
 
-    def __init__(self, connection: Connection, facts: Facts, read: tuple[Any, ...] | None = None) -> None:
-        self.connection = connection
+    def __init__(self, transaction: Transaction, facts: Facts, read: tuple[Any, ...] | None = None) -> None:
+        self._transaction = transaction
         self.ledger: str = facts.ledger
         self.incarnation: int = facts.incarnation
         self.sequence: int = facts.sequence
@@ -86,35 +77,43 @@ class Writing:
         self._appended: list[dict[str, Any]] = []
         self._changes: list[Change] = []
 
-    def change(self, statement: Statement, values: Mapping[str, Any], *, returns: bool = False) -> Change:
-        """A statement that must change or return one row; it is carried out when the write ends."""
-        made = Change(statement, values, returns=returns)
+    @property
+    def connection(self) -> Connection:
+        """For statements that are carried out at once."""
+        return self._transaction.connection
+
+    def change(self, statement: Statement, values: Mapping[str, Any]) -> Change:
+        """A statement that is carried out when the write ends; it may return one row."""
+        made = Change(statement, values)
         self._changes.append(made)
         return made
 
-    def append(self, kind: str, account: int | None, body: Mapping[str, Any]) -> None:
+    def append(self, kind: str, account: int | None, body: Mapping[str, Any] | Canonical) -> None:
         """One more entry; `sequence` and `head` are then those of the entry."""
-        at, written = now(), canonical(body)
+        at, written = now(), body if isinstance(body, str) else canonical(body)
         self.sequence += 1
         self.head = next_head(self.head, self.sequence, at, kind, account, written)
         entry = {"sequence": self.sequence, "at": at, "kind": kind, "account": account, "body": written}
-        self._appended.append(entry | {"head": self.head})
+        entry["head"] = self.head
+        self._appended.append(entry)
 
     def carry_out(self) -> None:
         """All changes so far; `Overtaken` if one of them changed nothing."""
-        changes, self._changes = self._changes, []
-        cursors = run_together(self.connection, [(each.statement, each.values) for each in changes])
-        for each, cursor in zip(changes, cursors, strict=True):
-            each.done(cursor)
+        self._carry_out(self._transaction.run)
 
     def finish(self) -> None:
-        """All changes, and what was appended; before the commit."""
+        """All changes, and what was appended; then the commit."""
         for entry in self._appended:
             self.change(_ENTER, entry)
         if self._appended:
             self.change(_MOVE, {"last": self.sequence, "newest": self.head})
         if self._changes:
-            self.carry_out()
+            self._carry_out(self._transaction.finish)
+
+    def _carry_out(self, run: Callable[[Sequence[Run]], Sequence[Row]]) -> None:
+        changes, self._changes = self._changes, []
+        for each, row in zip(changes, run([each.run for each in changes]), strict=True):
+            each.row = row or ()
 
 
 class Books:
@@ -183,9 +182,8 @@ class Books:
         if self.database.sqlite:
             with suppress(FileExistsError):  # one that is there is not opened: closing it would drop SQLite's locks
                 os.close(os.open(self.database.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with self.database.write() as connection:
-            if not self.database.sqlite:
-                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7304170351)")  # two who create it at once
+        with self.database.transaction() as transaction:
+            connection = transaction.connection
             if schema.exists(connection):
                 return
             schema.create(connection, self.database.shown)
@@ -194,7 +192,7 @@ class Books:
             first = {"id": 1, "ledger": ledger, "version": schema.VERSION, "incarnation": 1, "sequence": 0}
             first |= {"place": place, "public_key": key, "head": first_head(ledger)}
             connection.execute(insert(FACTS), first)
-            writing = Writing(connection, read_facts(connection))
+            writing = Writing(transaction, read_facts(connection))
             writing.append("created", None, {"ledger": ledger, "public_key": key, "place": place})
             writing.finish()
 
@@ -207,12 +205,13 @@ class Books:
         The anchor is told after the commit and before anything can be revealed.  `read` is a query that is asked as
         soon as the ledger is locked; it saves waiting once more.
         """
-        with self.database.write() as connection:
-            found = run_together(connection, [(_LOCKED, {}), *([] if read is None else [read])])
-            facts = Facts(*found[0].fetchone())
+        seen = self.last_seen() if debits else None  # before the lock, which others wait for
+        with self.database.transaction([(_READ_FACTS, {}), *([] if read is None else [read])]) as transaction:
+            found = transaction.first
+            facts = Facts(*found[0] or ())
             if debits:
-                self._check_original(connection, facts)
-            writing = Writing(connection, facts, None if read is None else found[1].fetchone())
+                self._check_original(transaction.connection, facts, seen)
+            writing = Writing(transaction, facts, None if read is None else found[1])
             yield writing
             writing.finish()
         if writing.sequence != facts.sequence and debits:
@@ -222,36 +221,36 @@ class Books:
         if self._anchor is not None:
             self._anchor.write(Seen(ledger, incarnation, sequence, head, place))
 
-    def _check_original(self, connection: Connection, facts: Facts) -> None:
-        reason = self._doubt(connection, facts)
+    def _check_original(self, connection: Connection, facts: Facts, seen: Seen | None) -> None:
+        reason = self._doubt(connection, facts, seen)
         if reason is not None:
             raise LedgerCopied(self.database.shown, reason)
 
-    def _doubt(self, connection: Connection, facts: Facts) -> str | None:
-        """Why this may not be the original, if so."""
+    def _doubt(self, connection: Connection, facts: Facts, seen: Seen | None) -> str | None:
+        """Why this may not be the original, if so; what the anchor knows was read before the facts."""
         place = self.database.place(connection)
         if place != facts.place:
             return "it lies in another place than it was made in"
         if self._anchor is None:
             return None
-        seen = self._anchor.read()
 
         def head_at(sequence: int) -> str | None:
             if sequence == facts.sequence:
                 return facts.head
-            found = _HEAD_AT.run(connection, {"known": sequence}).fetchone()
+            found = _HEAD_AT.row(connection, {"known": sequence})
             return None if found is None else str(found[0])
 
         return judge(seen, facts.ledger, facts.incarnation, facts.sequence, head_at, place)
 
     def doubt(self) -> str | None:
         """Why this may not be the original; None if it is."""
+        seen = self.last_seen()
         with self.database.read() as connection:
-            return self.doubt_within(connection)
+            return self.doubt_within(connection, seen)
 
-    def doubt_within(self, connection: Connection) -> str | None:
-        """The same inside a transaction."""
-        return self._doubt(connection, read_facts(connection))
+    def doubt_within(self, connection: Connection, seen: Seen | None) -> str | None:
+        """The same inside a transaction, with what the anchor knew before it began."""
+        return self._doubt(connection, read_facts(connection), seen)
 
     def adopted(self, writing: Writing) -> None:
         """Where the ledger lies now is its place from now on."""
@@ -292,4 +291,9 @@ def read_facts(connection: Connection) -> Facts:
 
 def now() -> str:
     """The time, in UTC and whole seconds."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return _written(int(time.time()))
+
+
+@lru_cache(maxsize=1)
+def _written(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat(timespec="seconds")

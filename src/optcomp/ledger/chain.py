@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii as _quoted
+from typing import NewType
 
 from optcomp.errors import InvalidInput, OptcompError
 
@@ -57,14 +58,31 @@ class Broken(OptcompError):
         super().__init__(f"entry {sequence}: {reason}")
 
 
-def canonical(value: object) -> str:
+Canonical = NewType("Canonical", str)
+"""A text that `canonical` wrote."""
+
+
+def canonical(value: object) -> Canonical:
     """The one JSON text of a value: keys sorted, no spaces, ASCII only.
 
     Amounts are whole numbers or exact texts.  A float is refused, and so is everything else that JSON would have to
     turn into another type.  The error shows where it stands and of what type it is, and not its value.
     """
-    _check(value, "value")
-    return _ENCODER.encode(value)
+    if not _is_plain(value):
+        _check(value, "value")
+    return Canonical(_ENCODER.encode(value))
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is made of plain types alone, which have exact JSON: asked first, for it is quick."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return True
+    if isinstance(value, dict) and kind is dict:
+        return all(type(key) is str and (type(inner) is str or _is_plain(inner)) for key, inner in value.items())
+    if isinstance(value, list | tuple) and kind in (list, tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, int) and kind is int and -_TOO_LONG < value < _TOO_LONG
 
 
 def _check(value: object, place: str) -> None:

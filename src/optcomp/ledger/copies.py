@@ -105,7 +105,7 @@ def adopt(books: Books, head: str | Receipt, *, take_as_spent: bool = False) -> 
     if seen is not None and seen.ledger != books.id:
         raise InvalidInput("private", str(books.private), "is the private folder of another ledger")
     with books.writing(debits=False) as writing:
-        if books.doubt_within(writing.connection) is None and not take_as_spent:
+        if books.doubt_within(writing.connection, seen) is None and not take_as_spent:
             raise InvalidInput("ledger", books.database.shown, "is the original; there is nothing to adopt")
         missing = _missing(books, writing, given)
         if missing is not None and not take_as_spent:

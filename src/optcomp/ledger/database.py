@@ -2,7 +2,7 @@
 
 SQLite runs in WAL mode with synchronous = FULL, PostgreSQL with synchronous_commit = on: both are read back, for a
 commit that may be lost with the power is none.  Every write begins by taking the lock of the whole ledger, BEGIN
-IMMEDIATE in SQLite and the one row of `facts` in PostgreSQL; so what a write reads stays true until it commits.
+IMMEDIATE in SQLite and an advisory lock in PostgreSQL; so what a write reads stays true until it commits.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event, text
-from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.engine import URL, Dialect, make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
-from sqlalchemy.sql.elements import ClauseElement
 
 from optcomp.errors import CannotBeShared, InvalidInput
 from optcomp.extras import needed
+from optcomp.ledger.transactions import Row, Run, Statement, Transaction
 
 _WAIT = 120
 """Seconds that a write waits for its turn."""
 _FETCHED = 2000
 """Rows that are in memory at a time while a whole table is read."""
-_WRITES = "optcomp_writes"
-"""The execution option by which a transaction says that it will write, and how it begins."""
+LOCK = 7304170352
+"""The number of PostgreSQL's advisory lock: a ledger has a database of its own, in which this is the only one."""
+_READY = 4
+"""Connections that are kept for writes: more would not write at once."""
+OWN_BEGIN = "optcomp_own_begin"
+"""The execution option of a connection whose transactions are begun by ourselves, for they write."""
 _PLACE = "optcomp_place"
 """Under which a connection remembers what it is connected to."""
 _DURABLE = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
@@ -36,52 +39,6 @@ _DURABLE = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 _CHECKPOINT = 8_000
 """Pages of SQLite's log, 4 kB each, after which it is brought into the file: a page that every write changes is copied
 once for hundreds of writes."""
-_NONE: Mapping[str, Any] = {}
-"""No parameters."""
-
-
-class Statement:
-    """A statement that is compiled once, and then given to the driver as it is: the writes of a request take few.
-
-    All its values are parameters with names.  Rows are tuples in the order of the statement's columns.
-    """
-
-    def __init__(self, statement: ClauseElement) -> None:
-        self._statement = statement
-        self._texts: dict[str, str] = {}
-
-    def text(self, dialect: Dialect) -> str:
-        """In the language of a database, with named parameters."""
-        found = self._texts.get(dialect.name)
-        if found is None:
-            named = SQLiteDialect_pysqlite(paramstyle="named") if dialect.name == "sqlite" else dialect
-            found = self._texts[dialect.name] = str(self._statement.compile(dialect=named))
-        return found
-
-    def run(self, connection: Connection, values: Mapping[str, Any] = _NONE, /) -> Any:
-        """The driver's cursor, after this statement; IntegrityError as SQLAlchemy raises it."""
-        return _run(connection.connection.cursor(), self.text(connection.dialect), values, connection.dialect)
-
-
-def _run(cursor: Any, written: str, values: Mapping[str, Any], dialect: Dialect) -> Any:
-    try:
-        cursor.execute(written, values)
-    except dialect.loaded_dbapi.IntegrityError as error:
-        raise IntegrityError(written, None, error) from None
-    return cursor
-
-
-def run_together(connection: Connection, runs: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[Any]:
-    """The driver's cursors, after each of the statements; PostgreSQL is sent all of them and waited for once."""
-    if connection.dialect.name != "postgresql":
-        return [statement.run(connection, values) for statement, values in runs]
-    driver = connection.connection.driver_connection
-    assert driver is not None
-    try:
-        with driver.pipeline():
-            return [statement.run(connection, values) for statement, values in runs]
-    except connection.dialect.loaded_dbapi.IntegrityError as error:  # told when it is waited for
-        raise IntegrityError("", None, error) from None
 
 
 class WholeReading:
@@ -105,8 +62,9 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
             _check_file(self.path, create=create)
-        self._begin = "BEGIN IMMEDIATE" if self.sqlite else "BEGIN"
+        self._begin = ("BEGIN IMMEDIATE",) if self.sqlite else ("BEGIN", f"SELECT pg_advisory_xact_lock({LOCK})")
         self.engine = _engine(self.url, sqlite=self.sqlite)
+        self._ready: list[Connection] = []
 
     @property
     def path(self) -> Path:
@@ -127,14 +85,14 @@ class Database:
         with self._told(), self.engine.begin() as connection:
             yield connection
 
-    def row(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    def row(self, statement: Statement, values: Mapping[str, Any]) -> Row:
         """The only row of one query, which needs no transaction."""
         self.check_process()
         with self._told():
-            borrowed, dialect = self.engine.raw_connection(), self.engine.dialect
+            borrowed = self.engine.raw_connection()
             try:
-                found: tuple[Any, ...] | None
-                found = _run(borrowed.cursor(), statement.text(dialect), values, dialect).fetchone()
+                driver: Any = borrowed.driver_connection
+                found: Row = driver.execute(statement.text(self.engine.dialect), values).fetchone()
                 return found
             finally:
                 borrowed.close()
@@ -147,12 +105,42 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that nobody else writes beside; durable when the block is left."""
+        """The connection of a transaction that nobody else writes beside; durable when the block is left."""
+        with self.transaction() as transaction:
+            yield transaction.connection
+
+    @contextmanager
+    def transaction(self, reads: Sequence[Run] = ()) -> Iterator[Transaction]:
+        """The same with its first reads; what is `finish`ed inside is committed there."""
         self.check_process()
-        with self._told(), self.engine.connect() as connection:
-            writing = connection.execution_options(**{_WRITES: self._begin})
-            with writing.begin():
-                yield writing
+        with self._told(), self._kept() as connection:
+            transaction = Transaction(connection)
+            try:
+                transaction.begin(self._begin, reads)
+                yield transaction
+                transaction.commit()
+            except BaseException:
+                transaction.roll_back()
+                raise
+
+    @contextmanager
+    def _kept(self) -> Iterator[Connection]:
+        """A connection that is kept for the next write, unless this one fails: making one ready takes time."""
+        try:
+            connection = self._ready.pop()
+        except IndexError:
+            connection = self.engine.connect().execution_options(**{OWN_BEGIN: True})
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if connection.in_transaction():  # as SQLAlchemy sees it, which was told nothing of the commit
+            connection.rollback()
+        if len(self._ready) < _READY:
+            self._ready.append(connection)
+        else:
+            connection.close()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -201,6 +189,9 @@ class Database:
 
     def close(self) -> None:
         """Give back all connections."""
+        if os.getpid() == self._process:
+            while self._ready:
+                self._ready.pop().close()
         self.engine.dispose(close=os.getpid() == self._process)
 
 
@@ -286,12 +277,13 @@ def _prepare_sqlite(raw: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get(_WRITES, "BEGIN"))
+    if OWN_BEGIN not in connection.get_execution_options():
+        connection.exec_driver_sql("BEGIN")
 
 
 def _begin_postgres(connection: Connection) -> None:
-    reads = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    connection.exec_driver_sql(connection.get_execution_options().get(_WRITES, reads))
+    if OWN_BEGIN not in connection.get_execution_options():
+        connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
 def _prepare_postgres(raw: Any, _record: Any) -> None:

@@ -12,7 +12,8 @@ from sqlalchemy import Row, select
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.interactive import Cost, Request, in_words, read_request_document
-from optcomp.ledger.holders import NOTHING, Holder, summed
+from optcomp.ledger.amounts import NOTHING, summed
+from optcomp.ledger.holders import Holder
 from optcomp.ledger.schema import ENTRIES, REQUESTS
 from optcomp.ledger.states import RequestState
 

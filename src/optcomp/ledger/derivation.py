@@ -16,11 +16,11 @@ from optcomp.composition import compose
 from optcomp.errors import OptcompError
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive import Filter, Offer, read_request_document, recorded_cost, restore
+from optcomp.ledger.amounts import named
 from optcomp.ledger.chain import Entry, canonical, digest
 from optcomp.ledger.claims import with_cap
 from optcomp.ledger.debits import SECRET, SECRET_FORM
 from optcomp.ledger.derived import DerivedHolder, DerivedMechanism, DerivedPlan, DerivedSlot, Findings, Prices
-from optcomp.ledger.holders import named
 from optcomp.ledger.payments import paid_documents
 from optcomp.ledger.schema import NOBODY
 from optcomp.ledger.states import AccountState, SlotState

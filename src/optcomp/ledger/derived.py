@@ -14,8 +14,8 @@ from typing import Any
 
 from optcomp.errors import OptcompError
 from optcomp.interactive import Cost, Filter, Offer, price_offers, read_request_document, restore
+from optcomp.ledger.amounts import NOTHING, guard, summed, written_cost, written_sums
 from optcomp.ledger.chain import canonical
-from optcomp.ledger.holders import NOTHING, guard, summed, written_cost, written_sums
 from optcomp.ledger.states import AccountState, SlotState
 
 _LISTED = 1000

@@ -8,13 +8,9 @@ answer that is stored is the answer of both.  So leases and clocks save work; no
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import reduce
-from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
@@ -22,26 +18,23 @@ from sqlalchemy.exc import IntegrityError
 
 from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed
 from optcomp.interactive import (
-    Cost,
     Filter,
     Offer,
     PricedOffer,
     Refused,
-    Request,
     charge_cheapest,
     price_offers,
-    recorded_cost,
     restore,
 )
-from optcomp.ledger.books import Books, Change, Overtaken, Writing
+from optcomp.ledger.amounts import guard, named, read_sums, summed, written_cost, written_sums
+from optcomp.ledger.books import Books, Change, Writing
 from optcomp.ledger.chain import canonical, commitment, digest, new_salt
-from optcomp.ledger.database import Statement
 from optcomp.ledger.leases import is_alive, lease_of_this_process
 from optcomp.ledger.payments import fixed, paid_documents
 from optcomp.ledger.receipts import Receipt
-from optcomp.ledger.schema import FULL, HOLDERS, REQUESTS
+from optcomp.ledger.schema import HOLDERS, REQUESTS
 from optcomp.ledger.states import AccountState, RequestState
-from optcomp.statistics import Table
+from optcomp.ledger.transactions import Overtaken, Statement
 
 _POLL = 0.02
 """Seconds between two looks at a request that somebody else is running."""
@@ -87,22 +80,21 @@ _SWAP = (
     .where(HOLDERS.c.id == bindparam("holder"), HOLDERS.c.version == bindparam("read"))
     .values(version=bindparam("next"), budget=bindparam("moved"), guard=bindparam("share"))
 )
-_SWAP_SESSION, _SWAP_ACCOUNT = Statement(_SWAP), Statement(_SWAP.values(sums=bindparam("recorded")))
+_SWAP_SESSION = Statement(_SWAP, changes_one=True)
+_SWAP_ACCOUNT = Statement(_SWAP.values(sums=bindparam("recorded")), changes_one=True)
 _NEW = ("holder", "key", "kind", "what", "form", "paid", "state", "lease", "sequence", "head")
 """What is known of a request when it is reserved."""
-_RESERVE = Statement(insert(REQUESTS).values({name: bindparam(name) for name in _NEW}).returning(REQUESTS.c.id))
+_RESERVE = Statement(
+    insert(REQUESTS).values({name: bindparam(name) for name in _NEW}).returning(REQUESTS.c.id), returns=True
+)
 _TOLD = ("state", "answer", "salt", "lease", "sequence", "head")
 """What changes when it is answered."""
 _STORE = Statement(
     update(REQUESTS)
     .where(REQUESTS.c.id == bindparam("request"), REQUESTS.c.state == bindparam("reserved"), IS_OPEN)
-    .values({name: bindparam(f"new_{name}") for name in _TOLD})
+    .values({name: bindparam(f"new_{name}") for name in _TOLD}),
+    changes_one=True,
 )
-
-NOTHING = Cost(epsilon=Fraction(0), rho=Fraction(0))
-"""The sums of an account in which nothing is recorded."""
-_RECORDED = ("epsilon", "rho", "delta")
-"""What is summed of everything recorded."""
 
 
 class BudgetClosed(BudgetExceeded):
@@ -137,7 +129,23 @@ class Work:
     fresh: bool = False
     """Its key was just drawn, so nobody has used it."""
     paid_by: Callable[[Writing], Mapping[str, Any]] | None = None
-    """Where something else pays, such as a slot: takes it in the write that reserves; its words for the chain."""
+    """Belongs to the write that reserves, such as taking a slot that pays; its words for the chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a debit comes to, in one state of a filter."""
+
+    before: str
+    """The text of that state."""
+    after: Filter
+    text: str
+    """Of the state after it."""
+    guard: int
+    """The same for the database."""
+    requests: tuple[Any, ...]
+    entry: dict[str, Any]
+    """What was paid, for the chain."""
 
 
 @dataclass(frozen=True)
@@ -158,18 +166,12 @@ class Holder:
         self.opened = restore(row.opened)
         self._last = self.opened.document_text(), self.opened
         """A state of the filter and its text, which saves reading it if nobody else was debited meanwhile."""
+        self._asked_last: tuple[tuple[Offer, ...], tuple[PricedOffer, ...] | None] = (), None
 
     @property
     def is_account(self) -> bool:
         """Whether it is an account, and not a session."""
         return self.id == self.account
-
-    def check_bound(self, table: Table) -> None:
-        """Refuses a snapshot that is debited from another account, before anything is debited here."""
-        bound = table.bound_to
-        if bound is not None and bound != (self.books.id, self.account_name):
-            problem = f"is debited from account {bound[1]!r} of ledger {bound[0]}, not from {self.account_name!r} here"
-            raise InvalidInput("table", table.name, problem)
 
     def row_within(self, writing: Writing) -> Row[Any]:
         """As it stands, and stays until the write is done."""
@@ -184,8 +186,8 @@ class Holder:
         """What a debit must know of it, true until the write is done."""
         found = writing.read
         if found is None:
-            found = _STANDING.run(writing.connection, {"holder": self.id}).fetchone()
-        return Standing(*found)
+            found = _STANDING.row(writing.connection, {"holder": self.id})
+        return Standing(*found or ())
 
     def budget(self) -> Filter:
         """The filter as it stands now."""
@@ -209,8 +211,7 @@ class Holder:
 
     def _found_or_reserved(self, work: Work, form: str) -> Asked | int:
         """The request of this key if it is answered, or its number if it is ours to run."""
-        offers = [fixed(self.opened, offer) for offer in work.offers]
-        prices = price_offers(self.opened, offers) if offers else None
+        prices = self._priced(tuple(work.offers))
         patience = time.monotonic() + 2 * self.books.lease
         found = None if work.fresh else self.find(work.key)
         while True:
@@ -232,6 +233,16 @@ class Holder:
             time.sleep(_POLL)
             found = self.find(work.key)
 
+    def _priced(self, offers: tuple[Offer, ...]) -> tuple[PricedOffer, ...] | None:
+        """What the offers cost here, whatever is spent; equal ones are often asked for again."""
+        if not offers:
+            return None
+        known, prices = self._asked_last
+        if prices is None or known != offers:
+            prices = price_offers(self.opened, [fixed(self.opened, offer) for offer in offers])
+            self._asked_last = offers, prices
+        return prices
+
     def find(self, key: str) -> Asked | None:
         """The request of a key."""
         row = self.books.database.row(_BY_KEY, {"holder": self.id, "key": key})
@@ -245,7 +256,7 @@ class Holder:
 
     def find_within(self, writing: Writing, key: str) -> bool:
         """Whether there is a request of a key, as it stands until the write is done."""
-        return _BY_KEY.run(writing.connection, {"holder": self.id, "key": key}).fetchone() is not None
+        return _BY_KEY.row(writing.connection, {"holder": self.id, "key": key}) is not None
 
     def check_same(self, found: Asked, kind: str, form: str) -> None:
         """Refuses a key that was used for something else, and a request that was given up."""
@@ -270,68 +281,95 @@ class Holder:
         words: dict[str, Any] = {"holder": self.id, "kind": work.kind, "form": digest(form)}
         words["named"] = named(work.key, work.what)
         documents = self._documents(prices)  # what takes time is made before the ledger is locked
+        expected = None if prices is None else self._charge(*self._last, prices, documents)
+        known: dict[str, Any] = expected.entry if isinstance(expected, Charge) else {"paid": []}
+        written = canonical(words | known), canonical(known["paid"])
         with self.books.writing(read=(_STANDING, {"holder": self.id})) as writing:
-            body = words | self.debit(writing, prices, documents)
+            entry = self.debit(writing, prices, documents, expected)
             if work.paid_by is not None:
-                body |= work.paid_by(writing)
-            writing.append("reserved", self.account, body)
-            made = self._insert(writing, work, form, body["paid"])
+                entry = {**entry, **work.paid_by(writing)}
+            if entry is not known:
+                written = canonical(words | entry), canonical(entry["paid"])
+            writing.append("reserved", self.account, written[0])
+            made = self._insert(writing, work, form, written[1])
         return int(made.row[0])
 
-    def _insert(self, writing: Writing, work: Work, form: str, paid: object) -> Change:
+    def _insert(self, writing: Writing, work: Work, form: str, paid: str) -> Change:
         values: dict[str, Any] = {"holder": self.id, "key": work.key, "kind": work.kind, "what": work.what}
-        values |= {"form": form, "paid": canonical(paid), "state": RequestState.RESERVED.value}
+        values |= {"form": form, "paid": paid, "state": RequestState.RESERVED.value}
         values |= {"lease": lease_of_this_process(self.books.lease), "sequence": writing.sequence, "head": writing.head}
-        return writing.change(_RESERVE, values, returns=True)
+        return writing.change(_RESERVE, values)
 
     def _documents(self, prices: Sequence[PricedOffer] | None) -> dict[int, Any]:
         """What is written of each offer, if it is the one that is paid."""
         return {each.index: paid_documents(self.opened, cast(Any, each.requests)) for each in prices or ()}
 
     def debit(
-        self, writing: Writing, prices: Sequence[PricedOffer] | None, documents: Mapping[int, Any] | None = None
+        self,
+        writing: Writing,
+        prices: Sequence[PricedOffer] | None,
+        documents: Mapping[int, Any] | None = None,
+        expected: Charge | Refused | None = None,
     ) -> dict[str, Any]:
-        """Move the filter on; what was paid, for the chain.  BudgetExceeded if it does not fit: nothing changes."""
+        """Move the filter on; what was paid, for the chain.  BudgetExceeded if it does not fit: nothing changes.
+
+        `expected` is what comes of it if nobody else was debited meanwhile.
+        """
         row = self.standing(writing)
         if row.state == AccountState.SPENT or (prices is not None and row.state != AccountState.OPEN):
             raise closed(self, row)
         if prices is None:
             return {"paid": [], "price": {}}
-        text, budget = self._last
-        if text != row.budget:
-            budget = restore(row.budget)
+        charge = expected
+        if not isinstance(charge, Charge) or charge.before != row.budget:
+            text, budget = self._last
+            known = budget if text == row.budget else restore(row.budget)
+            written = self._documents(prices) if documents is None else documents
+            charge = self._charge(row.budget, known, prices, written)
+        if isinstance(charge, Refused):
+            raise charge.error()
+        sums = None if row.sums is None else written_sums(summed(read_sums(row.sums), charge.requests))
+        self._swap(writing, row.version, charge.after, charge.text, charge.guard, sums)
+        return charge.entry
+
+    def _charge(
+        self, before: str, budget: Filter, prices: Sequence[PricedOffer], documents: Mapping[int, Any]
+    ) -> Charge | Refused:
+        """What a debit comes to in a state of the filter."""
         if budget.measure != prices[0].measure:
             raise InvalidInput(
                 "account", self.name, "has another kind of budget since it was opened here: open it again"
             )
         charged = charge_cheapest(budget, prices, delta_counts=False)
         if isinstance(charged, Refused):
-            raise charged.error()
+            return charged
         paid: tuple[Any, ...] = next(each.requests for each in prices if each.index == charged.index)
-        sums = written_sums(summed(read_sums(row.sums), paid)) if row.sums is not None else None
-        self.swap(writing, row, charged.state, sums)
-        written = self._documents(prices) if documents is None else documents
-        return {"paid": written[charged.index], "price": written_cost(charged.cost)}
+        entry = {"paid": documents[charged.index], "price": written_cost(charged.cost)}
+        after = charged.state
+        return Charge(before, after, after.document_text(), guard(after), paid, entry)
 
     def swap(
         self, writing: Writing, row: Row[Any] | Standing, budget: Filter, sums: str | None = None, **more: Any
     ) -> None:
         """Put another state in the place of the one that was read; the database refuses one beyond its cap."""
-        values = {"holder": self.id, "read": row.version, "next": row.version + 1}
-        self._last = budget.document_text(), budget
-        values |= {"moved": self._last[0], "share": guard(budget)}
-        statement = _SWAP_SESSION if sums is None else _SWAP_ACCOUNT
-        writing.change(statement, values | {"recorded": sums})
+        self._swap(writing, row.version, budget, budget.document_text(), guard(budget), sums)
         if more:
             writing.connection.execute(update(HOLDERS).where(HOLDERS.c.id == self.id).values(**more))
+
+    def _swap(self, writing: Writing, version: int, budget: Filter, text: str, share: int, sums: str | None) -> None:
+        self._last = text, budget
+        values = {"holder": self.id, "read": version, "next": version + 1, "moved": text, "share": share}
+        statement = _SWAP_SESSION if sums is None else _SWAP_ACCOUNT
+        writing.change(statement, values if sums is None else values | {"recorded": sums})
 
     def _store(self, request: int, finished: Finished) -> Stored:
         """Keep an answer, unless there is one already; then that one is returned."""
         salt, answer = new_salt(), finished.answer
         committed = commitment(salt, answer)
+        body = canonical({"request": request, "commitment": committed})
         try:
             with self.books.writing() as writing:
-                writing.append("answered", self.account, {"request": request, "commitment": committed})
+                writing.append("answered", self.account, body)
                 sequence, head = writing.sequence, writing.head
                 told = (RequestState.ANSWERED.value, answer, salt, None, writing.sequence, writing.head)
                 values: dict[str, Any] = {f"new_{name}": value for name, value in zip(_TOLD, told, strict=True)}
@@ -385,37 +423,3 @@ def closed(holder: Holder, row: Standing | Row[Any]) -> BudgetClosed:
         AccountState.SPENT: "counts as spent: a copy of the ledger was adopted that may lack debits",
     }[AccountState(row.state)]
     return BudgetClosed(None, restore(row.budget).remaining(), f"{what} {holder.name!r} {why}")
-
-
-def named(key: str, what: str) -> str:
-    """What the chain says of a request's key and of its description."""
-    return digest(f"[{_quoted(key)},{_quoted(what)}]")  # the canonical JSON of both
-
-
-def guard(budget: Filter) -> int:
-    """floor(2^62 · share): at most 2^62 as long as the filter admits what is spent."""
-    share = budget.share
-    return FULL * share.numerator // share.denominator
-
-
-def written_cost(cost: Cost) -> dict[str, str]:
-    """The amounts of a cost that are counted, exact."""
-    amounts = {name: cost.get(name) for name in ("epsilon", "rho", "squares", "divergence", "delta")}
-    return {name: str(amount) for name, amount in amounts.items() if amount is not None}
-
-
-def summed(sums: Cost, paid: Sequence[Request]) -> Cost:
-    """The sums of everything recorded, with one request more."""
-    return reduce(Cost.plus, (recorded_cost(each).rounded_up() for each in paid), sums)
-
-
-def written_sums(sums: Cost) -> str:
-    """Exact."""
-    return canonical({name: None if sums.get(name) is None else str(sums.get(name)) for name in _RECORDED})
-
-
-def read_sums(text: str) -> Cost:
-    """The same again."""
-    found = json.loads(text)
-    amounts: dict[str, Any] = {name: None if found[name] is None else Fraction(found[name]) for name in _RECORDED}
-    return Cost(**amounts)

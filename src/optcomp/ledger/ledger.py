@@ -23,11 +23,12 @@ from optcomp.guarantees import ApproxDP, PureDP, checked_delta
 from optcomp.interactive import BestFilter, Filter, Refused, SumFilter, charge_cheapest, in_words, price_offers, restore
 from optcomp.ledger import copies, exports, overview, verification
 from optcomp.ledger.account import Account
+from optcomp.ledger.amounts import NOTHING, written_sums
 from optcomp.ledger.books import Books, Writing
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.copies import Adoption, Waiting
 from optcomp.ledger.exports import Export
-from optcomp.ledger.holders import NOTHING, Holder, written_sums
+from optcomp.ledger.holders import Holder
 from optcomp.ledger.opening import check_name
 from optcomp.ledger.overview import AccountView
 from optcomp.ledger.receipts import Receipt
@@ -132,8 +133,9 @@ class Ledger:
     ) -> Account:
         """The account of this name; if there is none, one without a cap, about the unit of a table.
 
-        It claims what its odometer says of everything recorded, at the δ that is fixed here, and nothing else, until
-        its owner sets a cap by `Account.lower`.
+        It claims what its odometer says of everything recorded, at the δ that is fixed here, and nothing else.  A cap
+        that `Account.lower` sets before the first request is claimed too; one that is set later is a limit, and no
+        promise.
         """
         check_name(name)
         found = self._find(name)

@@ -12,9 +12,10 @@ from sqlalchemy import Row, insert, select, update
 from optcomp.errors import HypothesisNotMet, InvalidInput
 from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.interactive import Filter, Offer, PricedOffer, in_words, price_offers, restore
+from optcomp.ledger.amounts import named
 from optcomp.ledger.books import Writing
 from optcomp.ledger.chain import canonical, digest
-from optcomp.ledger.holders import Holder, named
+from optcomp.ledger.holders import Holder
 from optcomp.ledger.schema import HOLDERS, REQUESTS, SLOTS
 from optcomp.ledger.states import AccountState, RequestState, SlotState
 from optcomp.ledger.units import Unit, snapshot_name
@@ -28,30 +29,25 @@ def open_session(parent: Holder, table: Table, budget: Filter, name: str, slot: 
     """The session of this name below an account or a session: its budget, paid for when it is opened first."""
     _check(table, budget, name)
     budget = restore(budget.document_text())  # what is written is what is paid for, whatever a subclass says
-    parent.check_bound(table)
+    table.check_bound(parent.books.id, parent.account_name)
     found = _found(parent, name)
     if found is None:
-        table.check_bound(parent.books.id, parent.account_name)
-        offer = _offer(parent, table, budget)
+        unit = unit_of(parent, Unit.of(table)) if parent.is_account else None
+        offer = (budget.total,) if unit is None else unit.converted((budget.total,), Unit.of(table))
         if slot is not None:
             _check_in_slot(offer, budget, slot)
         prices = None if slot is not None else price_offers(parent.opened, [offer])
         with parent.books.writing() as writing:
             found = _found_within(writing, parent, name)
             if found is None:
+                if unit is not None:
+                    fix_unit(writing, parent, unit)
                 found = _opened(writing, parent, table, budget, name, prices, slot)
     _check_same(found, table, budget, name)
     if found.slot != (None if slot is None else slot.id):
         raise InvalidInput("name", name, "is the name of a session in another slot, or in none")
     table.bind(parent.books.id, parent.account_name)
     return Holder(parent.books, found, parent.account_name)
-
-
-def _offer(parent: Holder, table: Table, budget: Filter) -> Offer:
-    """What a session costs its parent: in the unit of the account; a delegate is about the table of its session."""
-    if not parent.is_account:
-        return (budget.total,)
-    return unit_of(parent, Unit.of(table)).converted((budget.total,), Unit.of(table))
 
 
 def _check_in_slot(offer: Offer, budget: Filter, slot: Row[Any]) -> None:
@@ -64,21 +60,23 @@ def _check_in_slot(offer: Offer, budget: Filter, slot: Row[Any]) -> None:
         raise InvalidInput("budget", budget, f"is more than slot {slot.name!r} has, {has}, in the unit of its account")
 
 
-def unit_of(holder: Holder, given: Unit) -> Unit:
-    """What the account of a holder protects; the first use decides where the owner did not."""
-    account = select(HOLDERS).where(HOLDERS.c.id == holder.account)
-    with holder.books.database.read() as connection:
-        about = json.loads(connection.execute(account).one().about)
+def unit_of(account: Holder, given: Unit) -> Unit:
+    """What an account protects; where its owner did not say it, what its first use does."""
+    known = json.loads(account.row().about)["unit"]
+    return given if known is None else Unit(*known)
+
+
+def fix_unit(writing: Writing, account: Holder, unit: Unit) -> None:
+    """Let an account protect this from now on, in the write of its first use; what is refused decides nothing."""
+    about = json.loads(account.row_within(writing).about)
+    known = [unit.neighbours, unit.whose]
     if about["unit"] is None:
-        with holder.books.writing() as writing:
-            row = writing.connection.execute(account).one()
-            about = json.loads(row.about)
-            if about["unit"] is None:
-                about["unit"] = [given.neighbours, given.whose]
-                change = update(HOLDERS).where(HOLDERS.c.id == holder.account).values(about=canonical(about))
-                writing.connection.execute(change)
-                writing.append("unit", holder.account, {"unit": about["unit"]})
-    return Unit(*about["unit"])
+        change = update(HOLDERS).where(HOLDERS.c.id == account.id).values(about=canonical(about | {"unit": known}))
+        writing.connection.execute(change)
+        writing.append("unit", account.id, {"unit": known})
+    elif about["unit"] != known:
+        problem = f"protects {Unit(*about['unit'])} since a moment ago, by the request of somebody else; ask again"
+        raise InvalidInput("account", account.name, problem)
 
 
 def _check(table: Table, budget: Filter, name: str) -> None:
@@ -101,6 +99,13 @@ def check_key(key: object) -> None:
     """A key that every database can find again; None is for the digest of the question."""
     if key is not None and (not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable()):
         raise InvalidInput("key", key, f"must be text that can be printed, from 1 to {_LONGEST_KEY} characters")
+
+
+def checked_repeat(repeat: object) -> int:
+    """How often a question was asked before for fresh noise."""
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
+        raise InvalidInput("repeat", repeat, "must be a whole number at or above 0")
+    return repeat
 
 
 def _found(parent: Holder, name: str) -> Row[Any] | None:
@@ -127,7 +132,7 @@ def _opened(
 ) -> Row[Any]:
     debit = parent.debit(writing, prices)
     if slot is not None:
-        take_slot(writing, slot)
+        change_free_slot(writing, slot.id, slot.name, state=SlotState.TAKEN)
     about = canonical({"table": declaration_document(table), "snapshot": snapshot_name(table)})
     text = budget.document_text()
     values = {"account": parent.account, "parent": parent.id, "slot": None if slot is None else slot.id, "name": name}
@@ -160,12 +165,15 @@ def enter_request(
     return found
 
 
-def take_slot(writing: Writing, slot: Row[Any]) -> None:
-    """A slot is taken once."""
-    free = SLOTS.c.id == slot.id, SLOTS.c.state == SlotState.FREE
-    taken = writing.connection.execute(SLOTS.update().where(*free).values(state=SlotState.TAKEN))
-    if taken.rowcount != 1:
-        raise InvalidInput("slot", slot.name, "is taken, or was split")
+class SlotNotFree(InvalidInput):
+    """A slot was taken or split before."""
+
+
+def change_free_slot(writing: Writing, number: int, name: str, /, **values: Any) -> None:
+    """Take a slot, split it or hand it on: only while nobody has; `SlotNotFree` if somebody was quicker."""
+    free = SLOTS.c.id == number, SLOTS.c.state == SlotState.FREE
+    if writing.connection.execute(update(SLOTS).where(*free).values(**values)).rowcount != 1:
+        raise SlotNotFree("slot", name, "is taken, or was split")
 
 
 def _check_same(found: Row[Any], table: Table, budget: Filter, name: str) -> None:

@@ -10,15 +10,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from optcomp.interactive import RecordedTotal, in_words, recorded_total, restore
+from optcomp.ledger.amounts import read_sums
 from optcomp.ledger.books import Books
 from optcomp.ledger.claims import promised
-from optcomp.ledger.holders import read_sums
+from optcomp.ledger.debits import RELEASES
 from optcomp.ledger.schema import HOLDERS, NOBODY, REQUESTS, SLOTS
 from optcomp.ledger.states import AccountState, RequestState
 from optcomp.ledger.units import Unit
-
-_RELEASES = ("release", "entered")
-"""Kinds of requests that are releases."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def _view(connection: Connection, row: Row[Any]) -> AccountView:
         recorded,
         tuple(map(_session, connection.execute(select(HOLDERS).where(*inside).order_by(HOLDERS.c.id)))),
         tuple(tuple(each) for each in connection.execute(slots.order_by(SLOTS.c.id))),
-        _count(connection, row.id, REQUESTS.c.kind.in_(_RELEASES)),
+        _count(connection, row.id, REQUESTS.c.kind.in_(RELEASES)),
         _count(connection, row.id, REQUESTS.c.state == RequestState.RESERVED),
     )
 

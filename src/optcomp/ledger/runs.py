@@ -15,14 +15,15 @@ from sqlalchemy.exc import IntegrityError
 
 from optcomp.errors import MechanismClosed
 from optcomp.interactive import Mechanism, read_mechanism
-from optcomp.ledger.books import Overtaken
+from optcomp.ledger.amounts import named
 from optcomp.ledger.chain import canonical, commitment, digest, new_salt
-from optcomp.ledger.holders import IS_OPEN, Holder, Stored, named
+from optcomp.ledger.holders import IS_OPEN, Holder, Stored
 from optcomp.ledger.keys import Keys, WrongKey
-from optcomp.ledger.opening import check_key
+from optcomp.ledger.opening import check_key, checked_repeat
 from optcomp.ledger.receipts import Receipt
 from optcomp.ledger.schema import MECHANISMS, REQUESTS
 from optcomp.ledger.states import AccountState, RequestState
+from optcomp.ledger.transactions import Overtaken
 from optcomp.statistics import Table
 
 _BY_ID = select(MECHANISMS).where(MECHANISMS.c.id == bindparam("mechanism"))
@@ -67,17 +68,21 @@ class DurableRun:
     def ask(self, *args: Any, key: str | None = None, repeat: int = 0, **named: Any) -> Any:
         """Ask the mechanism; the same question again has the same answer, unless `repeat` counts it as another one."""
         with self._lock:
+            asked = self._spec.form(self._table, *args, **named)
+            check_key(key)
+            form = canonical({"mechanism": self._id, "ask": asked, "repeat": checked_repeat(repeat)})
+            own = f"ask {digest(form)}" if key is None else f"key {key}"
             while True:
                 try:
-                    return self._ask(args, named, key, repeat)
-                except (Overtaken, IntegrityError):
-                    self._known = None
+                    return self._ask(asked, own, form)
+                except Overtaken:
+                    pass
+                except IntegrityError:  # somebody else asked under this key a moment ago
+                    if self._holder.find(own) is None:
+                        raise AssertionError("the database refused an answer that the mechanism gave") from None
+                self._known = None
 
-    def _ask(self, args: tuple[Any, ...], named: dict[str, Any], key: str | None, repeat: int) -> Any:
-        asked = self._spec.form(self._table, *args, **named)
-        check_key(key)
-        form = canonical({"mechanism": self._id, "ask": asked, "repeat": repeat})
-        key = f"ask {digest(form)}" if key is None else f"key {key}"
+    def _ask(self, asked: Any, key: str, form: str) -> Any:
         found = self._holder.find(key)
         if found is not None:
             self._holder.check_same(found, "ask", form)
@@ -127,7 +132,7 @@ class DurableRun:
             return connection.execute(_BY_ID, {"mechanism": self._id}).one()
 
     def _keys(self) -> Keys:
-        return needed_keys(self._holder, self._spec if hasattr(self, "_spec") else "the mechanism")
+        return needed_keys(self._holder, self._spec)
 
     def __repr__(self) -> str:
         return f"DurableRun({self._spec})"

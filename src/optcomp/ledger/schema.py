@@ -1,6 +1,6 @@
 """The tables of a ledger, in SQLite and PostgreSQL alike, and how an older version becomes the newest one.
 
-    facts       one row: which ledger this is, and the head of its chain; its lock is the lock of the whole ledger
+    facts       one row: which ledger this is, and the head of its chain
     holders     who holds a budget: accounts, and sessions inside accounts, slots or other sessions
     slots       shares of batches, each to be taken once
     requests    what was debited from a holder, and its answer

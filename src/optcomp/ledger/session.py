@@ -35,7 +35,7 @@ from optcomp.interactive import (
 )
 from optcomp.ledger.chain import canonical, digest
 from optcomp.ledger.holders import Finished, Holder, Stored, Work
-from optcomp.ledger.opening import check_key, open_session
+from optcomp.ledger.opening import check_key, checked_repeat, open_session
 from optcomp.ledger.payments import fixed, paid_documents
 from optcomp.ledger.runs import DurableRun, canonical_answer, needed_keys, opened_mechanism
 from optcomp.ledger.schema import MECHANISMS, REQUESTS
@@ -133,9 +133,7 @@ class DurableSession(Asking):
         return replace(told, receipt=stored.receipt.document())
 
     def _form(self, asked: dict[str, Any], repeat: int) -> dict[str, Any]:
-        if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
-            raise InvalidInput("repeat", repeat, "must be a whole number at or above 0")
-        return {**asked, "snapshot": snapshot_name(self._table), "repeat": repeat}
+        return {**asked, "snapshot": snapshot_name(self._table), "repeat": checked_repeat(repeat)}
 
     def _perform(
         self,

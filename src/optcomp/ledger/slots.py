@@ -13,20 +13,22 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from optcomp.composition import compose
 from optcomp.errors import BudgetExceeded, InvalidInput
 from optcomp.guarantees import ApproxDP
 from optcomp.interactive import Filter, SumFilter, in_words, price_offers
-from optcomp.ledger.books import Overtaken
+from optcomp.ledger.amounts import named
 from optcomp.ledger.chain import canonical
-from optcomp.ledger.holders import Holder, named
-from optcomp.ledger.opening import check_name, enter_request, open_session
+from optcomp.ledger.holders import Holder
+from optcomp.ledger.opening import change_free_slot, check_name, enter_request, fix_unit, open_session
 from optcomp.ledger.schema import SLOTS
 from optcomp.ledger.session import DurableSession
 from optcomp.ledger.states import SlotState
+from optcomp.ledger.transactions import Overtaken
+from optcomp.ledger.units import Unit
 from optcomp.numerics import Number
 from optcomp.statistics import Table
 from optcomp.theorems import Bound
@@ -76,8 +78,8 @@ class Slot:
             reason = f"the parts add up to {given}, and slot {self.name!r} has {has}"
             raise BudgetExceeded(tuple(sums), self.guarantee, f"{reason}; nothing was changed")
         with _fresh_names(", ".join(shares)), self._account.books.writing() as writing:
+            change_free_slot(writing, self._id, self.name, state=SlotState.SPLIT)
             row = writing.connection.execute(select(SLOTS).where(SLOTS.c.id == self._id)).one()
-            _mark(writing, row, SlotState.SPLIT)
             numbers = _numbers(writing, shares)
             body = {"slot": self._id, "parts": _written(shares), "numbers": numbers}
             writing.append("split", self._account.account, body)
@@ -86,11 +88,8 @@ class Slot:
     def hand_on(self, name: str) -> Slot:
         """The same slot under another name, for somebody else; nothing may have been asked in it."""
         check_name(name)
-        free = SLOTS.c.id == self._id, SLOTS.c.state == SlotState.FREE
         with _fresh_names(name), self._account.books.writing() as writing:
-            changed = writing.connection.execute(update(SLOTS).where(*free).values(name=name))
-            if changed.rowcount != 1:
-                raise InvalidInput("slot", self.name, "is taken, or was split")
+            change_free_slot(writing, self._id, self.name, name=name)
             writing.append("handed on", self._account.account, {"slot": self._id, "name": name})
         return Slot(self._account, self.row())
 
@@ -106,9 +105,11 @@ def cut(
     epsilon: Number | None = None,
     name: str = "batch",
     plans: Mapping[str, str] | None = None,
+    unit: Unit | None = None,
 ) -> tuple[Bound, dict[str, Slot]]:
     """Certify a batch and debit it; by default ε_g is what its optimal composition comes to.
 
+    `unit` is what the shares are about, where a table says it; it decides what the account protects, if that is open.
     The same batch under the same name again is the one that is there, and costs nothing.
     """
     check_name(name)
@@ -128,6 +129,8 @@ def cut(
         with suppress(Overtaken), _fresh_names(f"{name}: {', '.join(shares)}"), account.books.writing() as writing:
             if account.find_within(writing, key):  # somebody else cut it a moment ago
                 raise Overtaken
+            if unit is not None:
+                fix_unit(writing, account, unit)
             debit, numbers = account.debit(writing, prices), _numbers(writing, shares)
             entry = {"holder": account.id, "named": named(key, key), "numbers": numbers}
             writing.append("batch", account.account, entry | body | debit)
@@ -230,9 +233,3 @@ def _insert(
     made = select(SLOTS).where(SLOTS.c.batch == batch, SLOTS.c.parent.is_not_distinct_from(parent))
     found = {row.name: Slot(account, row) for row in writing.connection.execute(made)}
     return {name: found[name] for name in shares}
-
-
-def _mark(writing: Writing, row: Row[Any], state: SlotState) -> None:
-    free = SLOTS.c.id == row.id, SLOTS.c.state == SlotState.FREE
-    if writing.connection.execute(update(SLOTS).where(*free).values(state=state)).rowcount != 1:
-        raise InvalidInput("slot", row.name, "is taken, or was split")

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from optcomp.errors import BudgetExceeded, HypothesisNotMet, InvalidInput
 from optcomp.guarantees import ApproxDP
-from optcomp.interactive import convert_unit
 from optcomp.numerics import Number
 from optcomp.planner import Document, make_plan
 from optcomp.release.store import plan_digest
 from optcomp.theorems import Bound
 
 if TYPE_CHECKING:
-    from optcomp.ledger import Account, Slot
+    from optcomp.ledger import Account, Slot, Unit
 
 _DELTA = Fraction(1, 10**6)
 """δ of a batch of plans that have none."""
@@ -36,20 +35,21 @@ def commit_plans(
     """
     if not documents or not all(isinstance(each, Document) for each in documents):
         raise InvalidInput("documents", documents, "must be plans as planner.read gives them, at least one")
-    totals: dict[str, ApproxDP] = {}
+    unit, totals = account.unit_for(documents[0].table), dict[str, ApproxDP]()
     for document in documents:
         digest = plan_digest(document.source)
         if digest in totals:
             raise InvalidInput("documents", digest[:12], "is the digest of two of the plans; commit each once")
-        totals[digest] = _total(account, document)
+        totals[digest] = _total(document, unit)
     _check_fresh(account, totals)
-    slack = 2 * sum(Fraction(total.delta) for total in totals.values()) or _DELTA
+    if delta is None:
+        delta = 2 * sum(Fraction(total.delta) for total in totals.values()) or _DELTA
     whole = hashlib.sha256("".join(totals).encode()).hexdigest()
-    bound, slots = account.commit_plans(totals, delta=slack if delta is None else delta, name=f"plans {whole[:12]}")
+    bound, slots = account.commit_plans(totals, delta=delta, name=f"plans {whole[:12]}", unit=unit)
     return bound, {str(slot.plan): slot for slot in slots.values()}
 
 
-def _total(account: Account, document: Document) -> ApproxDP:
+def _total(document: Document, unit: Unit) -> ApproxDP:
     """What a plan comes to, for the unit of the account; no data are needed."""
     plan = make_plan(document)
     if plan.bound is None or not isinstance(plan.inside, ApproxDP):
@@ -57,9 +57,8 @@ def _total(account: Account, document: Document) -> ApproxDP:
     if not plan.fits:
         reason = f"the plan costs ε = {plan.total:.10g}, more than its budget of {float(plan.inside.epsilon):g}"
         raise BudgetExceeded(plan.total, plan.inside.epsilon, f"{reason}; nothing was spent")
-    unit = account.unit_for(document.table)
-    here = document.table.neighbours
-    found = convert_unit(ApproxDP(Fraction(plan.bound.upper), plan.inside.delta), here, unit.neighbours).guarantee
+    total = ApproxDP(Fraction(plan.bound.upper), plan.inside.delta)
+    (found,) = unit.converted((total,), type(unit).of(document.table))
     return ApproxDP(found.epsilon, found.delta)  # type: ignore[union-attr]
 
 

@@ -42,6 +42,7 @@ class Payer:
         ledger: str | Path | Ledger | None,
         account: str | None,
         notice: Callable[[str], None],
+        private: str | Path | None = None,
     ) -> None:
         from optcomp.ledger import Ledger  # the extra is looked for before anything is read
 
@@ -51,7 +52,9 @@ class Payer:
         self._place: str | Path | None = None
         if self._ledger is None:
             self._place = beside(data) if ledger is None and data is not None else _checked_place(ledger)
-        self._own = self._ledger is None
+        elif private is not None:
+            raise InvalidInput("private", str(private), "must not be given beside a Ledger, which has its own")
+        self._own, self._private = self._ledger is None, private
         self._asked = self._account_asked(account)
 
     def _account_asked(self, given: str | None) -> str | None:
@@ -138,9 +141,9 @@ class Payer:
             if self._named is not None:
                 problem = f"does not exist, and the snapshot is debited from {self._bound}; name that ledger"
                 raise InvalidInput("ledger", str(path), problem)
-            return Ledger(path) if create else None
+            return Ledger(path, private=self._private) if create else None
         try:
-            return Ledger(self._place, create=create)
+            return Ledger(self._place, private=self._private, create=create)
         except InvalidInput as error:
             if path is None and not create and error.problem == "is not a ledger":
                 return None  # an empty database

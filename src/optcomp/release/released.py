@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed, OptcompError, UnreadableData
 from optcomp.guarantees import ZCDP, ApproxDP
-from optcomp.interactive import Answer, Offer, Session, answer
+from optcomp.interactive import Answer, Offer, answer, paid_session
 from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
 from optcomp.numerics import Exact, listening
 from optcomp.planner import Document, PairBudget, Plan, RhoBudget, Spending, make_plan
@@ -92,8 +92,11 @@ class Prepared:
         return plan_offers(self.cost, parts, self.plan.reserve)
 
     def run(self, tell: Tell = lambda what, share: None) -> Released:
-        """Pay for the whole plan, then ask; an error after the debit refunds nothing."""
-        session = Session(self.table, _quota(self.plan), name="release")
+        """Pay for the whole plan from its own budget, then ask; an error after the debit refunds nothing.
+
+        The ledger was debited before.
+        """
+        session = paid_session(self.table, _quota(self.plan), name="release")
         questions = [line.question for line in self.plan.lines]
 
         def ask() -> tuple[Answer, ...]:
@@ -169,19 +172,21 @@ def release_plan(
     *,
     ledger: str | Path | Ledger | None = None,
     account: str | None = None,
+    private: str | Path | None = None,
     notice: Callable[[str], None] = lambda sentence: None,
 ) -> tuple[dict[str, Any], bool]:
     """The release of a plan about data, and whether it was made now; the same again is read from its file.
 
     `data` is a file, which is prepared first, or a snapshot.  Either is read before anything is spent or written, and
-    then no more.  It is debited from an account of a ledger: by default the one beside the data (see `payer.py`).
+    then no more.  It is debited from an account of a ledger: by default the one beside the data (see `payer.py`);
+    `private` is the private folder of that ledger, by default beside its file.
     After an interruption the same call goes on, and nothing is debited again.  `notice` is given sentences that the
     owner of the data should read: that a ledger was made, and what was released about these people so far.
     """
     if not isinstance(document, Document):
         raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
     source, store = _path(data, "data"), Store(_path(out, "out"))
-    with Payer(document, source, ledger, account, notice) as payer:
+    with Payer(document, source, ledger, account, notice, private) as payer:
         found = _Data.of(document, source, tell)
         view, fresh = _Release(document, found, store, payer, tell).made()
     if fresh and view["ledger"]["releases"] > 1:

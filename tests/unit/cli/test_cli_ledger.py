@@ -85,6 +85,7 @@ def test_filters(given: str, shown: str) -> None:
         ("verify a.ledger", "does not exist"),
         ("export a.ledger out", "does not exist"),
         ("backup a.ledger out", "does not exist"),
+        ("lower a.ledger a --epsilon 1", "does not exist"),
         ("rotate a.ledger", "does not exist"),
         (f"adopt a.ledger --head {'0' * 64}", "does not exist"),
         ("verify a.ledger --receipt no.json", "no.json"),
@@ -175,6 +176,44 @@ def test_receipts_in_releases_and_what_was_not_checked(ledger: Ledger) -> None:
     run("backup a.ledger b.ledger")
     assert "It may be a copy" in run("verify b.ledger").stdout
     assert "It may be a copy" not in run("verify a.ledger").stdout
+
+
+def test_lower_before_and_after_the_first_request() -> None:
+    run("open a.ledger survey --epsilon 3 --delta 1e-6")
+    first = run("lower a.ledger survey --epsilon 4 --delta 1e-6")  # nobody has asked
+    assert (first.exit_code, first.stderr) == (0, "")
+    assert "(ε, δ) = (4, 1e-6) in all" in first.stdout
+    assert "limit" not in first.stdout
+    with Ledger("a.ledger") as ledger:
+        ledger.account("survey").session(table(), SumFilter(1), name="ada")
+    later = run("lower a.ledger survey --epsilon 2 --delta 1e-6")
+    assert "a limit and no promise; claimed in advance: (ε, δ) = (4, 1e-6)" in later.stdout
+    view = json.loads(run("lower a.ledger survey --epsilon 1.5 --delta 1e-6 --json").stdout)
+    assert (view["limit"], view["claimed"]) == (True, "(ε, δ) = (4, 1e-6)")
+    assert view["left"].startswith("ε 0.5 of 1.5 left")
+    for given, complaint in (
+        ("survey --epsilon 3 --delta 1e-6", "the new budget must not raise the cap of ε from 1.5 to 3"),
+        ("survey --epsilon 0.9 --delta 1e-6", "the new budget must not be less than what is spent"),
+        ("survey --rho 0.1", "the new budget must be a BestFilter"),
+        ("survey", "--epsilon: an account has a budget"),
+        ("nobody --epsilon 1", "is no account of"),
+    ):
+        refused = run(f"lower a.ledger {given}")
+        assert (refused.exit_code, refused.stdout, len(refused.stderr.splitlines())) == (2, "", 1)
+        assert complaint in refused.stderr
+    with Ledger("a.ledger") as ledger:
+        assert str(ledger.account("survey").remaining()).startswith("ε 0.5 of 1.5 left")
+        assert ledger.verify().ok
+
+
+def test_the_private_folder_may_lie_elsewhere() -> None:
+    run("open a.ledger survey --epsilon 3 --delta 1e-6 --private hidden")
+    assert "It may be a copy" in run("show a.ledger").stdout
+    assert "It may be a copy" not in run("show a.ledger --private hidden").stdout
+    assert run("lower a.ledger survey --epsilon 2 --delta 1e-6").exit_code == 2
+    assert run("lower a.ledger survey --epsilon 2 --delta 1e-6 --private hidden").exit_code == 0
+    assert run("backup a.ledger b.ledger --private hidden").exit_code == 0
+    assert not Path("a.ledger.private").exists()
 
 
 def test_passwords_are_not_printed() -> None:

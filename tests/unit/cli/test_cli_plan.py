@@ -185,6 +185,23 @@ def test_release_and_release_again() -> None:
     assert Path("plan.release.json").read_text(encoding="utf8") == stored
 
 
+def test_the_private_folder_of_the_ledger_may_lie_elsewhere() -> None:
+    Path("a.yaml").write_text(dumped(small(budget={"epsilon": "0.5", "delta": "1e-6"})), encoding="utf8")
+    assert run("commit a.yaml --data people.parquet --private hidden").exit_code == 0
+    assert Path("hidden/keys.json").exists()
+    refused = run("release a.yaml --data people.parquet")
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+    assert "may be a copy" in refused.stderr
+    released = run("release a.yaml --data people.parquet --private hidden")
+    assert (released.exit_code, released.stderr) == (0, "")
+    opened = ["ledger", "open", "other.ledger", "people", "--epsilon", "1", "--delta", "1e-4", "--private", "kept"]
+    assert CliRunner().invoke(app, opened).exit_code == 0
+    entered = ["ledger", "enter", "other.ledger", "a.release.json"]
+    assert "may be a copy" in CliRunner().invoke(app, entered).stderr
+    assert CliRunner().invoke(app, [*entered, "--private", "kept"]).exit_code == 0
+    assert not Path("people.parquet.ledger.private").exists()
+
+
 def test_plans_that_are_committed_and_releases_that_are_counted() -> None:
     for name, eps in (("a", "0.5"), ("b", "0.4")):
         Path(f"{name}.yaml").write_text(dumped(small(budget={"epsilon": eps, "delta": "1e-6"})), encoding="utf8")

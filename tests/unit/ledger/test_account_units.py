@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from optcomp import ZCDP, ApproxDP, HypothesisNotMet, InvalidInput, PureDP
-from optcomp.interactive import BestFilter, SumFilter
+from optcomp import ZCDP, ApproxDP, BudgetExceeded, HypothesisNotMet, InvalidInput, PureDP
+from optcomp.interactive import BestFilter, Session, SumFilter, open_sessions
 from optcomp.ledger import Ledger, Unit
-from optcomp.statistics import Count
+from optcomp.statistics import Count, Table
 from tests.unit.ledger.people import kinds, people, spent
 
 Place = tuple[str, Path]
@@ -33,6 +33,40 @@ def test_the_first_table_decides(ledger: Ledger) -> None:
         account.session(people(), SumFilter("0.1"), name="bob")
     assert spent(account) == Fraction(1, 10)
     assert kinds(ledger).count("unit") == 1
+
+
+def test_what_is_refused_decides_nothing(ledger: Ledger) -> None:
+    account = ledger.open("people", SumFilter(1))
+    head, rows = ledger.head, people()
+    made: Any = {"key": "r", "what": "r", "form": {}, "run": lambda: "1", "declared": rows}
+    with pytest.raises(BudgetExceeded):
+        account.session(rows, SumFilter(2), name="ada")
+    with pytest.raises(BudgetExceeded):
+        account.release(offers=[(PureDP(2),)], **made)
+    assert "None" in str(account.unit)
+    assert ledger.head == head
+    persons = people(person="who", rows_per_person=2)
+    account.release(offers=[(PureDP("0.1"),)], **made | {"declared": persons})
+    assert account.unit == Unit("add-remove", "person")
+    assert kinds(ledger)[-3:] == ["unit", "reserved", "answered"]
+    with pytest.raises(HypothesisNotMet, match="each row by itself"):
+        account.release(offers=[(PureDP("0.1"),)], **made | {"key": "s"})
+    assert spent(account) == Fraction(1, 10)
+    assert ledger.verify().ok
+
+
+def test_plans_decide_together_with_their_debit(ledger: Ledger) -> None:
+    account, unit = ledger.open("people", SumFilter(1)), Unit("add-remove", "row")
+    assert account.unit_for(people()) == unit
+    with pytest.raises(BudgetExceeded):
+        account.commit_plans({"ab" * 32: ApproxDP(2, 0)}, delta=0, unit=unit)
+    assert "None" in str(account.unit)
+    account.commit_plans({"ab" * 32: ApproxDP("1/4", 0)}, delta=0, unit=unit)
+    assert account.unit == unit
+    with pytest.raises(InvalidInput, match="since a moment ago"):
+        account.commit_plans({"cd" * 32: ApproxDP("1/4", 0)}, delta=0, name="b", unit=Unit("replace", "row"))
+    assert spent(account) == Fraction(1, 4)
+    assert ledger.verify().ok
 
 
 def test_the_owner_decides(ledger: Ledger) -> None:
@@ -93,3 +127,21 @@ def test_a_snapshot_names_its_ledger_and_account(ledger: Ledger, tmp_path: Path)
     with Ledger(tmp_path / "second.ledger") as second, pytest.raises(InvalidInput):
         second.open("people", SumFilter(1)).session(table, SumFilter("0.1"))
     account.session(table, SumFilter("0.1"), name="ada")
+
+
+def test_a_snapshot_that_names_a_ledger_is_not_asked_in_memory(ledger: Ledger, tmp_path: Path) -> None:
+    table = people()
+    table.save(tmp_path / "people.snapshot")
+    before = Session(table, SumFilter(1))  # nobody pays yet
+    ledger.open("people", SumFilter(1)).session(table, SumFilter("0.1"), name="ada")
+    where = f"is debited from account 'people' of ledger {ledger.id}; use `Ledger"
+    for opened in (table, Table.open(tmp_path / "people.snapshot")):
+        with pytest.raises(InvalidInput, match=where) as refused:
+            Session(opened, SumFilter(1))
+        assert (refused.value.argument, refused.value.value) == ("table", table.name)
+        with pytest.raises(InvalidInput, match=where):
+            open_sessions(opened, {"ada": SumFilter(1)})
+    part = before.delegate(SumFilter("0.5"))  # its budget was there before
+    part.ask(Count(), epsilon="0.5")
+    assert spent(before) == Fraction(1, 2)
+    Session(people(), SumFilter(1))  # rows that were not saved have no ledger

@@ -11,15 +11,15 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
 from optcomp import InvalidInput
-from optcomp.ledger.anchor import Anchor, Seen, file_identity, judge
-from optcomp.ledger.chain import first_head
+from optcomp.ledger.anchor import Anchor, Seen, _record, file_identity, judge
+from optcomp.ledger.chain import canonical, first_head
 
 SLOT = 512
 FORK = get_context("fork")
@@ -138,7 +138,7 @@ def test_a_file_put_in_its_place_is_noticed(path: Path) -> None:
 def test_what_does_not_fit_is_refused(path: Path) -> None:
     with pytest.raises(InvalidInput, match="must fit in 446"):
         Anchor(path).write(replace(seen(1), ledger="x" * 400))
-    with pytest.raises(InvalidInput, match="float"):
+    with pytest.raises(ValueError, match="float"):
         Anchor(path).write(replace(seen(1), sequence=1.5))  # type: ignore[arg-type]
 
 
@@ -240,7 +240,7 @@ def test_a_killed_writer_leaves_a_readable_anchor(path: Path) -> None:
 def _die_with_the_lock(anchor: Anchor, told: str) -> None:
     """Fork a child that lives on, and be killed while holding the lock."""
     anchor.read()
-    with anchor._locked(create=True, exclusive=True):
+    with anchor._opened(create=True), anchor._turns(exclusive=True):
         if os.fork() == 0:
             os.close(0)
             while not Path(told).exists():
@@ -311,3 +311,9 @@ def test_only_the_head_that_the_anchor_knows_is_asked_for() -> None:
     asked: list[int] = []
     verdict(seen(4), head_at=lambda n: asked.append(n))
     assert asked == [4]
+
+
+def test_a_record_is_canonical_json() -> None:
+    known = Seen("an id", 3, 10**12, "a head", 'a "file" of Zoë')
+    record = _record(7, known).decode("ascii")
+    assert record[65:].rstrip() == canonical(asdict(known) | {"turn": 7})

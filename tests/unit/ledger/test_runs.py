@@ -145,10 +145,30 @@ def test_without_the_private_folder_mechanisms_are_closed(tmp_path: Path) -> Non
         assert again.ask(Count()) == told
 
 
+def test_what_the_database_refuses_for_ever_is_not_tried_for_ever(tmp_path: Path) -> None:
+    refuse = (
+        "CREATE TRIGGER refuse BEFORE INSERT ON requests WHEN NEW.kind = 'ask' BEGIN SELECT RAISE(ABORT, 'never'); END"
+    )
+    with Ledger(tmp_path / "a.ledger") as ledger:
+        run = ledger.open("people", SumFilter(1)).session(people(), SumFilter(1)).open(SparseVector(0, epsilon=1))
+        with ledger._books.database.write() as connection:
+            connection.exec_driver_sql(refuse)
+        with pytest.raises(AssertionError, match="the database refused an answer"):
+            run.ask(Count())
+        with ledger._books.database.write() as connection:
+            connection.exec_driver_sql("DROP TRIGGER refuse")
+        assert run.asked == 0
+        run.ask(Count())
+        assert run.asked == 1
+
+
 BAD: list[Callable[[DurableRun], object]] = [
     lambda run: run.ask(),
     lambda run: run.ask(5),
     lambda run: run.ask(Count(), Count()),
+    lambda run: run.ask(Count(), repeat=-1),
+    lambda run: run.ask(Count(), repeat=True),
+    lambda run: run.ask(Count(), repeat="1"),  # type: ignore[arg-type]
 ]
 
 

@@ -1,12 +1,9 @@
-"""The commands `ledger open|show|enter|verify|export|backup|adopt|rotate`: budgets that outlive the process."""
+"""The commands `ledger open|show|lower|enter|verify|export|backup|adopt|rotate`: budgets that outlive the process."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,14 +13,15 @@ import optcomp as oc
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
+from optcomp.cli.ledger.budgets import Address, Delta, Epsilon, FilterName, Name, Rho, budget_of, opened
 from optcomp.cli.ledger.enter import register as register_enter
+from optcomp.cli.ledger.lower import register as register_lower
 from optcomp.cli.progress import working
 from optcomp.cli.reading.file_text import text_of
 from optcomp.cli.writing.printing import print_json, say
 
 if TYPE_CHECKING:
-    from optcomp.interactive import Filter
-    from optcomp.ledger import Ledger
+    pass
 
 _HELP = """Keep privacy budgets of groups of people, across sessions, releases, processes and crashes.
 
@@ -41,9 +39,6 @@ optcomp ledger verify survey.ledger
 
 WRONG = 1
 """The exit code of `ledger verify` if something is wrong."""
-_FILTERS = ("best", "sum", "adaptive")
-"""What --filter takes."""
-
 ledger_app = typer.Typer(name="ledger", cls=OneLineGroup, rich_markup_mode="rich", help=_HELP)
 
 
@@ -53,38 +48,7 @@ def _start(context: typer.Context) -> None:
         print(context.get_help())
 
 
-_Address = Annotated[
-    str,
-    typer.Argument(metavar="LEDGER", help="The file of the ledger, or a postgresql:// address.", show_default=False),
-]
-_Private = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="The private folder with the keys and the anchor; by default LEDGER.private beside a file.",
-        show_default=False,
-    ),
-]
 _Out = Annotated[Path, typer.Argument(metavar="OUT", help="The new file; nothing is overwritten.", show_default=False)]
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the account.", show_default=False)]
-_Epsilon = Annotated[
-    str | None, typer.Option(metavar="EPS", help="ε of everything that is ever told.", show_default=False)
-]
-_Delta = Annotated[
-    str | None, typer.Option(metavar="DELTA", help="δ of everything that is ever told.", show_default=False)
-]
-_Rho = Annotated[
-    str | None, typer.Option(metavar="RHO", help="ρ of zCDP, in the place of ε and δ.", show_default=False)
-]
-_Filter = Annotated[
-    str | None,
-    typer.Option(
-        "--filter",
-        metavar="best|sum|adaptive",
-        help="By which theorem requests are added up; by default best, or sum without a δ.",
-        show_default=False,
-    ),
-]
 _Disjoint = Annotated[
     bool | None,
     typer.Option(
@@ -120,35 +84,16 @@ _Spent = Annotated[
 ]
 
 
-@contextmanager
-def _opened(address: str, private: Path | None, *, create: bool = False) -> Iterator[Ledger]:
-    """A ledger; what is wrong with it names it and not an argument of the library."""
-    from optcomp.ledger import Ledger
-
-    names = {"private": "--private", "head": "--head", "path": "OUT"}
-    try:
-        with Ledger(address, private=private, create=create) as ledger:
-            yield ledger
-    except oc.InvalidInput as error:
-        if error.argument == "disjoint":
-            problem = error.problem.replace("if not, True", "if not, --disjoint")
-            raise Complaint(f"--disjoint or --overlaps: {problem}") from None
-        if error.argument in names:
-            text = str(error).replace(error.argument, names[error.argument], 1)
-            raise Complaint(text.replace("with take_as_spent it", "with --take-as-spent it")) from None
-        raise
-
-
 @ledger_app.command("open", cls=PlainCommand)
 def open_account(
-    address: _Address,
-    name: _Name,
-    epsilon: _Epsilon = None,
-    delta: _Delta = None,
-    rho: _Rho = None,
-    filter: _Filter = None,
+    address: Address,
+    name: Name,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    filter: FilterName = None,
     disjoint: _Disjoint = None,
-    private: _Private = None,
+    private: options.Private = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Open an account with a budget; the ledger is created if it is not there.
@@ -163,11 +108,11 @@ def open_account(
     optcomp ledger open postgresql://owner@host/survey "survey 2026" --epsilon 1 --private /secure/survey
     """
     asked = any(each is not None for each in (epsilon, delta, rho, filter))
-    budget = _budget(epsilon, delta, rho, filter) if asked or not Path(address).exists() else None
-    with _opened(address, private, create=True) as ledger:
+    budget = budget_of(epsilon, delta, rho, filter) if asked or not Path(address).exists() else None
+    with opened(address, private, create=True) as ledger:
         known = [account.name for account in ledger.accounts()]
         if budget is None and name not in known:
-            budget = _budget(epsilon, delta, rho, filter)
+            budget = budget_of(epsilon, delta, rho, filter)
         if known and name not in known and disjoint is None and sys.stdin.isatty():
             shown = ", ".join(map(repr, known[:3]))
             disjoint = not typer.confirm(f"May anybody of {name!r} be in {shown} too?", err=True)
@@ -180,29 +125,9 @@ def open_account(
     say(f"{'Found' if name in known else 'Opened'} account {name!r} in {view['address']}: {view['budget']}")
 
 
-def _budget(epsilon: str | None, delta: str | None, rho: str | None, filter: str | None) -> Filter:
-    from optcomp.interactive import AdaptiveFilter, BestFilter, SumFilter, ZCDPFilter
-
-    if filter not in (None, *_FILTERS):
-        raise Complaint(f"--filter: must be one of {', '.join(_FILTERS)}, got {filter!r}")
-    if rho is not None:
-        if epsilon is not None or delta is not None or filter is not None:
-            raise Complaint("--rho: stands in the place of --epsilon, --delta and --filter")
-        return ZCDPFilter(rho)
-    if epsilon is None:
-        raise Complaint("--epsilon: an account has a budget; give --epsilon, with --delta if there is one, or --rho")
-    pair = oc.ApproxDP(epsilon, 0 if delta is None else delta)
-    if filter == "sum" or (filter is None and not pair.delta):
-        return SumFilter(pair.epsilon, pair.delta)
-    if not pair.delta:
-        raise Complaint(f"--filter: {filter} needs a --delta above 0")
-    made: type[AdaptiveFilter] | type[BestFilter] = AdaptiveFilter if filter == "adaptive" else BestFilter
-    return made(pair.epsilon, pair.delta, Fraction(pair.delta) / 2)
-
-
 @ledger_app.command(cls=PlainCommand)
 def show(
-    address: _Address, account: _Account = None, private: _Private = None, as_json: options.PlainJson = False
+    address: Address, account: _Account = None, private: options.Private = None, as_json: options.PlainJson = False
 ) -> None:
     """What each account promised, what is left, and what everything recorded comes to, by which theorem.
 
@@ -214,7 +139,7 @@ def show(
     """
     from optcomp.cli.ledger.tables import show_ledger
 
-    with _opened(address, private) as ledger:
+    with opened(address, private) as ledger:
         found, head = ledger.overview(), ledger.head
         if account is not None:
             found = tuple(each for each in found if each.name == account)
@@ -238,7 +163,7 @@ def verify(
     ],
     receipts: _Receipts = None,
     key: _Key = None,
-    private: _Private = None,
+    private: options.Private = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Derive everything again from the chain alone: every price, every total, with the theorem that proves it.
@@ -265,7 +190,7 @@ def verify(
     else:
         if key is not None:
             raise Complaint("--key: is for exports, which are signed")
-        with _opened(address, private) as ledger, working("verifying"):
+        with opened(address, private) as ledger, working("verifying"):
             found, doubt = ledger.verify(receipts=kept), ledger.doubt
     if as_json:
         print_json(found.document())
@@ -307,7 +232,7 @@ def _receipt(path: Path) -> Any:
 
 
 @ledger_app.command(cls=PlainCommand)
-def export(address: _Address, out: _Out, private: _Private = None, as_json: options.PlainJson = False) -> None:
+def export(address: Address, out: _Out, private: options.Private = None, as_json: options.PlainJson = False) -> None:
     """Write a signed file for auditors: everything that was entered and asked, and no answer.
 
     Publish the public key that is printed; an auditor gives it to `ledger verify`.
@@ -316,7 +241,7 @@ def export(address: _Address, out: _Out, private: _Private = None, as_json: opti
 
     optcomp ledger verify survey.export --key 85abcab1…
     """
-    with _opened(address, private) as ledger, working("writing"):
+    with opened(address, private) as ledger, working("writing"):
         found = ledger.export(out)
     if as_json:
         print_json(found.document())
@@ -326,7 +251,7 @@ def export(address: _Address, out: _Out, private: _Private = None, as_json: opti
 
 
 @ledger_app.command(cls=PlainCommand)
-def backup(address: _Address, out: _Out, as_json: options.PlainJson = False) -> None:
+def backup(address: Address, out: _Out, private: options.Private = None, as_json: options.PlainJson = False) -> None:
     """Copy a ledger into a new file, while others go on writing. Never copy the file by other means.
 
     The private folder is not in it: back up its keys.json apart, and keep it secret. A backup that is restored spends
@@ -334,7 +259,7 @@ def backup(address: _Address, out: _Out, as_json: options.PlainJson = False) -> 
 
     optcomp ledger backup survey.ledger /backup/survey-2026-05-01.ledger
     """
-    with _opened(address, None) as ledger, working("copying"):
+    with opened(address, private) as ledger, working("copying"):
         found = ledger.backup(out)
     if as_json:
         print_json({"path": str(out), **found.document()})
@@ -345,10 +270,10 @@ def backup(address: _Address, out: _Out, as_json: options.PlainJson = False) -> 
 
 @ledger_app.command(cls=PlainCommand)
 def adopt(
-    address: _Address,
+    address: Address,
     head: _Head,
     take_as_spent: _Spent = False,
-    private: _Private = None,
+    private: options.Private = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Go on with a copy, or with a backup that was restored. Adopt one copy only, and never while the original goes on.
@@ -361,7 +286,7 @@ def adopt(
 
     optcomp ledger adopt survey.ledger --head 317f4ad46bae2585… --take-as-spent
     """
-    with _opened(address, private) as ledger:
+    with opened(address, private) as ledger:
         found = ledger.adopt(head, take_as_spent=take_as_spent)
     if as_json:
         print_json(found.document())
@@ -374,12 +299,12 @@ def adopt(
 
 
 @ledger_app.command(cls=PlainCommand)
-def rotate(address: _Address, private: _Private = None, as_json: options.PlainJson = False) -> None:
+def rotate(address: Address, private: options.Private = None, as_json: options.PlainJson = False) -> None:
     """Encrypt what mechanisms remember under a new key, and drop the old ones.
 
     optcomp ledger rotate survey.ledger
     """
-    with _opened(address, private) as ledger:
+    with opened(address, private) as ledger:
         count = ledger.rotate_keys()
     if as_json:
         print_json({"mechanisms": count})
@@ -387,4 +312,5 @@ def rotate(address: _Address, private: _Private = None, as_json: options.PlainJs
     say(f"A new key is in use; {count:,} {'mechanism was' if count == 1 else 'mechanisms were'} encrypted under it")
 
 
+register_lower(ledger_app)
 register_enter(ledger_app)

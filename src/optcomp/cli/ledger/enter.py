@@ -28,7 +28,13 @@ _Account = Annotated[
 ]
 
 
-def enter(ledger: _Ledger, release: _Release, account: _Account = None, as_json: options.PlainJson = False) -> None:
+def enter(
+    ledger: _Ledger,
+    release: _Release,
+    account: _Account = None,
+    private: options.Private = None,
+    as_json: options.PlainJson = False,
+) -> None:
     """Record a release that has happened without this ledger: always, past the cap too.
 
     If it does not fit, the account is overdrawn: it admits nothing any more, and claims its odometer's total only.
@@ -38,7 +44,8 @@ def enter(ledger: _Ledger, release: _Release, account: _Account = None, as_json:
     from optcomp.ledger import AccountState, Ledger
     from optcomp.release import enter_release, near, up
 
-    with options_named({"account": "account"}), Ledger(ledger, create=False) as books:
+    own = options_named({"account": "account", "private": "private"})
+    with own, Ledger(ledger, private=private, create=False) as books:
         names = [each.name for each in books.accounts()]
         if account is None and len(names) != 1:
             raise Complaint(f"--account: must be one of {', '.join(names) or 'none: open an account first'}")

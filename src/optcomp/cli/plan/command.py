@@ -259,6 +259,7 @@ def release(
     out: _Out = None,
     ledger: _Ledger = None,
     account: _Account = None,
+    private: options.Private = None,
     html: _Html = None,
     paper: _Paper = None,
     as_json: options.PlainJson = False,
@@ -297,9 +298,9 @@ def release(
 
     check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
     own, notices = about(str(file), NotReleased), list[str]()
-    named = options_named({"source": "data", "ledger": "ledger", "account": "account"})
+    named = options_named({"source": "data", "ledger": "ledger", "account": "account", "private": "private"})
     with own, named, working("releasing", follow=False) as tell:
-        paying: Any = {"ledger": ledger, "account": account, "notice": notices.append}
+        paying: Any = {"ledger": ledger, "account": account, "private": private, "notice": notices.append}
         view, fresh = release_plan(document, data, target, tell, **paying)
     write_reports(view["facts"], view["growth"], view, html, paper)
     for sentence in notices:
@@ -319,6 +320,7 @@ def commit(
     data: _About = None,
     ledger: _Ledger = None,
     account: _Account = None,
+    private: options.Private = None,
     delta: _Delta = None,
     as_json: options.PlainJson = False,
 ) -> None:
@@ -340,12 +342,12 @@ def commit(
     from optcomp.release import Payer, commit_plans, up
 
     first, notices = next(iter(documents.values())), list[str]()
-    named = options_named({name: name for name in ("delta", "ledger", "account")})
+    named = options_named({name: name for name in ("delta", "ledger", "account", "private")})
     with (
         about(str(files[0])),
         named,
         working("committing"),
-        Payer(first, data, ledger, account, notices.append) as payer,
+        Payer(first, data, ledger, account, notices.append, private) as payer,
     ):
         paying = payer.open(None)
         bound, slots = commit_plans(paying, list(documents.values()), delta=delta)

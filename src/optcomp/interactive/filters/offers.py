@@ -77,7 +77,7 @@ def charge_cheapest(state: F, prices: Sequence[PricedOffer], *, delta_counts: bo
     afters = [state.spent.plus(price.cost) for price in prices]
     shares = [state.share_of(after) for after in afters]
     place = shares.index(min(shares))
-    if not delta_counts and shares[place] <= 1:
+    if not delta_counts and len(prices) > 1 and shares[place] <= 1:
         bare = [state.share_of(replace(after, delta=Fraction(0))) for after in afters]
         place = min((each for each in range(len(prices)) if shares[each] <= 1), key=bare.__getitem__)
     best = prices[place]
