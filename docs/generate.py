@@ -19,10 +19,13 @@ from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent
 COMMANDS: tuple[list[str], ...] = (
-    *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"]),
+    *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"], ["serve"]),
     *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
     *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
     *(["ledger", name] for name in ("open", "lower", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
+    *(["admin"], ["admin", "init"], ["admin", "people"], ["admin", "token"], ["admin", "suspend"]),
+    *(["admin", name] for name in ("register", "renew", "lower", "propose", "cut", "seats", "hand-on")),
+    *(["admin", name] for name in ("changes", "confirm", "wishes", "backup", "restore")),
 )
 
 

@@ -1,48 +1,90 @@
-"""The main jobs: the total of a release, three analysts at work on one table within their quotas, a planned release.
+"""The main job, end to end: a real data centre on this machine, two analysts who ask it, and an auditor who verifies.
 
-Run by `make demo`.  The release is examples/release.csv: statistics published about the same people, each with its own
-ε (and sometimes δ); the question is their total at δ = 1e-6.
+Run by `make demo`; `make serve` starts the same centre and keeps it running.  Three analysts have a slot of ε = 0.5
+each.  Whatever they ask, in whatever order, also if they put all answers together, is private by the
+certificate of the batch.
 """
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
+import json
+from typing import Any
+from urllib.request import Request, urlopen
 
-import analysts
-import planned
+import total
 
 import optcomp as oc
+from optcomp.center import demo_server
+from optcomp.client import Client, RemoteSession
+from optcomp.interactive import SparseVector
+from optcomp.statistics import Count, Histogram, Mean
 
-RELEASE = Path(__file__).with_name("release.csv")
-DELTA = "1e-6"
+
+def say(who: str, text: str) -> None:
+    """One line of one person."""
+    print(f"  {who:>4} | {text}")
+
+
+def surveyor(session: RemoteSession) -> None:
+    """Look before paying, ask, ask again for nothing, and be refused what does not fit."""
+    old = Count("age >= 65")
+    told = session.preview(old, epsilon="0.1")
+    say("ada", f"{told['words']} would be {told['error']['words']}; {told['note']}")
+    answer = session.ask(old, epsilon="0.1")
+    low, high = answer.interval()
+    say("ada", f"{old}: about {answer.value:,.0f}, between {low:,.0f} and {high:,.0f} (95 %)")
+    same = session.ask(old, epsilon="0.1").value == answer.value
+    say("ada", f"asked again: {'the same answer' if same else 'ANOTHER ANSWER'}, {session.remaining()}")
+    by_region = session.ask(Histogram("region"), epsilon="0.2")
+    say("ada", "rows by region: " + ", ".join(f"{name} {count:,.0f}" for name, count in by_region.value.items()))
+    try:
+        session.ask(Mean("income"), epsilon="0.3")
+    except oc.BudgetExceeded as error:
+        say("ada", f"REFUSED {error}")
+
+
+def searcher(session: RemoteSession) -> None:
+    """An interactive mechanism: many questions about a threshold, and only the first yes is paid for."""
+    many = session.open(SparseVector(2000, epsilon="0.4", sensitivity=2, monotone=True))
+    for age in range(95, 60, -5):
+        if many.ask(Count(f"age >= {age}")):
+            say("ben", f"about 2,000 rows or more are of people of {age} or older ({session.remaining()})")
+            return
+
+
+def reasons(session: RemoteSession) -> None:
+    """Why the first answer is private."""
+    number = int(session.transcript[0].note.split()[1])
+    for theorem in session.why(number)["theorems"]:
+        say("why", f"{theorem['about']}: {theorem['id']}, {theorem['name']}")
+
+
+def verified(url: str, token: str) -> None:
+    """The auditor has every total derived again from the chain of the ledger."""
+    asked = Request(f"{url}/api/v1/audit/verification", headers={"Authorization": f"Bearer {token}"})
+    with urlopen(asked, timeout=60) as response:
+        found = json.load(response)
+    outcome = "all of it is true" if found["ok"] else f"WRONG: {found['findings']}"
+    say("ruth", f"derived all totals again from {found['entries']} entries of the ledger: {outcome}")
+    say("ruth", f"whatever was told about the people of 'survey' is private within {found['accounts'][0]['total']}")
+
+
+def _client(told: dict[str, Any], number: int) -> Client:
+    return Client(told["url"], told["analysts"][number])
 
 
 def main() -> None:
-    """Compose the release, compare the theorems, and show one refusal."""
-    with RELEASE.open(encoding="utf8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    parts: dict[oc.ApproxDP, int] = {}
-    for row in rows:
-        guarantee = oc.ApproxDP(row["epsilon"], row["delta"] or "0")
-        parts[guarantee] = parts.get(guarantee, 0) + int(row["count"] or 1)
-
-    total = oc.compose(parts, delta=DELTA)
-    print(f"{total.count} statistics from {RELEASE.name}, about the same people, at a total δ of {DELTA}:")
-    print(f"\n  ε = {total.epsilon} is enough, and no ε below {total.lower} would be:")
-    name = oc.theorem(total.theorem).name
-    print(f"  that is the optimal total, proved by {total.theorem}, {name} ({total.method})\n")
-    for bound in oc.compare(parts, delta=DELTA):
-        print(f"  {bound.upper:10.6f}  {bound.theorem:<12} {oc.theorem(bound.theorem).name}")
-    print("\nHad the ε been chosen after seeing answers, that theorem would not cover them:")
-    try:
-        oc.compose(parts, delta=DELTA, method="exact", parameters="adaptive")
-    except oc.HypothesisNotMet as error:
-        print(f"  {error}")
-    print("\nAnd with the data at hand:\n")
-    analysts.main()
-    print("\nAnd planned from the start:\n")
-    planned.main()
+    """Start the centre, ask it, verify it, and stop it; then the total of a release."""
+    with demo_server() as told, _client(told, 0) as first, _client(told, 1) as second:
+        print(f"A data centre at {told['url']}: three analysts with a slot of ε = 0.5 each, an owner, an auditor.\n")
+        ada, ben = first.open("survey"), second.open("survey")
+        surveyor(ada)
+        searcher(ben)
+        reasons(ada)
+        verified(told["url"], told["auditor"])
+    print("\nThe server is stopped. And without any data, the total of a release:\n")
+    total.main()
+    print("\nThree analysts in one process: examples/analysts.py. A planned release: examples/planned.py.")
 
 
 if __name__ == "__main__":

@@ -29,12 +29,18 @@ SPARK = {
 @contextmanager
 def postgres() -> Iterator[Any]:
     """A connection of Ibis to a server of its own."""
-    with postgres_address() as found:
-        address = urlparse(found)
-        host = parse_qs(address.query)["host"][0]
-        connection = ibis.postgres.connect(user=address.username, host=host, database=address.path[1:])
+    with postgres_address() as found, postgres_at(found) as connection:
         yield connection
-        connection.disconnect()
+
+
+@contextmanager
+def postgres_at(found: str) -> Iterator[Any]:
+    """A connection of Ibis to the database at this address."""
+    address = urlparse(found)
+    host = parse_qs(address.query)["host"][0]
+    connection = ibis.postgres.connect(user=address.username, host=host, database=address.path[1:])
+    yield connection
+    connection.disconnect()
 
 
 @contextmanager

@@ -23,7 +23,7 @@ ROOMS = (
         "statistics",
         "interactive",
     ),
-    *("planner", "interop", "ledger", "release", "cli"),
+    *("planner", "interop", "ledger", "release", "center", "cli"),
 )
 """The rooms that are looked at."""
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from optcomp.late import late
 
 if TYPE_CHECKING:
+    from optcomp.client import AsyncClient as AsyncClient
+    from optcomp.client import Client as Client
     from optcomp.composition import METHODS, Calibrated, Composer, calibrate, compare, compose, convert
     from optcomp.errors import (
         BudgetExceeded,
@@ -98,6 +100,9 @@ _ROOM_OF = {
 }
 """Every public name and where it comes from, sorted."""
 
+_ROOM_OF_EXTRAS = {"AsyncClient": "client", "Client": "client"}
+"""Public names that need an extra: they are fetched like the others, and `from optcomp import *` leaves them alone."""
+
 _ROOMS = ("composition", "errors", "guarantees", "instances", "numerics", "theorems")
 """Rooms that are attributes without an import of their own: those of the public names, and what these stand on."""
 
@@ -147,7 +152,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and knows what is no name of ours
-    _fetch = late("optcomp", _ROOM_OF)
+    _fetch = late("optcomp", _ROOM_OF | _ROOM_OF_EXTRAS)
 
     def __getattr__(name: str) -> object:
         """A public name or a room, imported when it is asked for."""
@@ -155,4 +160,4 @@ if not TYPE_CHECKING:  # a type checker reads the imports above, and knows what 
 
     def __dir__() -> list[str]:
         """Public names and rooms, imported or not."""
-        return sorted({*globals(), *_ROOMS, *__all__} - {"TYPE_CHECKING", "import_module", "late"})
+        return sorted({*globals(), *_ROOMS, *__all__, *_ROOM_OF_EXTRAS} - {"TYPE_CHECKING", "import_module", "late"})

@@ -14,9 +14,19 @@
     ├── MechanismFailed               an answer was paid for but could not be had; .what, .kind
     ├── UnreadableData                data could not be read, before any budget exists; .place, .reason, .count
     ├── CannotBeShared                a session or mechanism was copied, pickled, or used in another process; .what
+    ├── center.CenterError            the processes of a data centre are busy, do not start, or were stopped
+    ├── center.DidNotStart            a server to try ended before it answered
     ├── MissingExtra (ImportError)    a library that comes with an extra is not installed; .name, .extra
     ├── ledger.LedgerCopied           a ledger may be a copy, and debits nothing until it is adopted; .ledger, .reason
+    ├── center.NotKnown               a token is none, has expired or was revoked
+    ├── center.Forbidden              a role does not allow this; .role, .act
+    ├── center.Suspended              a person or a seat is suspended; .what
+    ├── center.NotFound               there is nothing of this name that this person may see; .kind, .name
+    ├── center.Conflict               something is there already, or not in the state for this; .what, .problem
+    ├── center.TooMany                more requests in a minute than are allowed; .seconds
+    ├── center.NeedsSecond            a change waits for a second owner; .confirmation, .kind
     ├── ledger.Broken                 a chain does not hold from an entry on; .sequence, .reason
+    ├── client.NotServed              a data centre did not serve a request; .code, .status, .message
     ├── release.NotReleased           a file stands in the way of a release; .path, .reason
     └── proofs.NotIndistinguishable   a pair is not (ε, δ)-indistinguishable; .odds, .delta, .worst
 

@@ -11,7 +11,7 @@ import pytest
 
 import optcomp
 
-DATA = {"duckdb", "ibis", "matplotlib", "opendp", "pandas", "pyarrow", "sqlglot"}
+DATA = {"duckdb", "fastapi", "httpx", "ibis", "matplotlib", "opendp", "pandas", "pyarrow", "sqlglot"}
 """Libraries of the extras."""
 NUMBERS = {"flint", "numpy"}
 TERMINAL = {"rich", "typer", "yaml"}
@@ -71,6 +71,12 @@ def test_a_mistake_in_a_plan_imports_no_extra(tmp_path: Path) -> None:
 def test_every_name_has_a_room() -> None:
     assert optcomp.__all__ == list(optcomp._ROOM_OF)
     for name, room in optcomp._ROOM_OF.items():
+        assert getattr(optcomp, name) is getattr(importlib.import_module(f"optcomp.{room}"), name)
+
+
+def test_names_that_need_an_extra_are_fetched_by_name_only() -> None:
+    assert not set(optcomp._ROOM_OF_EXTRAS) & set(optcomp.__all__)
+    for name, room in optcomp._ROOM_OF_EXTRAS.items():
         assert getattr(optcomp, name) is getattr(importlib.import_module(f"optcomp.{room}"), name)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import optcomp as oc
+from optcomp.cli.admin.command import admin_app
 from optcomp.cli.audit.command import audit
 from optcomp.cli.compose.command import compare, compose
 from optcomp.cli.data.command import data_app
@@ -17,6 +18,7 @@ from optcomp.cli.figures.command import figures
 from optcomp.cli.guarded import ItemCommand, OneLineGroup, PlainCommand
 from optcomp.cli.ledger.command import ledger_app
 from optcomp.cli.plan.command import plan_app
+from optcomp.cli.serve.command import serve
 from optcomp.cli.show.command import show
 from optcomp.cli.theorems import theorems
 from optcomp.cli.verify.command import verify
@@ -60,6 +62,8 @@ app.command(cls=ItemCommand)(show)
 app.command(cls=PlainCommand)(figures)
 app.command(cls=PlainCommand)(verify)
 app.command(cls=PlainCommand)(audit)
+app.command(cls=PlainCommand)(serve)
 app.add_typer(plan_app)
 app.add_typer(data_app)
 app.add_typer(ledger_app)
+app.add_typer(admin_app)

@@ -11,18 +11,21 @@ from optcomp.ledger.account import Account
 from optcomp.ledger.books import LedgerCopied
 from optcomp.ledger.chain import Broken
 from optcomp.ledger.copies import Adoption, Waiting
+from optcomp.ledger.database import Database
 from optcomp.ledger.debits import Debit, Placed
 from optcomp.ledger.exports import Export, verify_export
 from optcomp.ledger.holders import BudgetClosed, Stored
 from optcomp.ledger.keys import WrongKey
 from optcomp.ledger.ledger import Ledger
+from optcomp.ledger.opening import SlotNotFree
 from optcomp.ledger.overview import AccountView, SessionView
 from optcomp.ledger.receipts import Receipt
+from optcomp.ledger.requests import RequestView
 from optcomp.ledger.runs import DurableRun
 from optcomp.ledger.session import DurablePlan, DurableSession
-from optcomp.ledger.slots import Slot
+from optcomp.ledger.slots import Batch, Slot
 from optcomp.ledger.states import AccountState, RequestState, SlotState
-from optcomp.ledger.units import Unit
+from optcomp.ledger.units import Unit, snapshot_name
 from optcomp.ledger.verification import Verification, VerifiedAccount
 
 __all__ = [
@@ -30,8 +33,10 @@ __all__ = [
     "AccountState",
     "AccountView",
     "Adoption",
+    "Batch",
     "Broken",
     "BudgetClosed",
+    "Database",
     "Debit",
     "DurablePlan",
     "DurableRun",
@@ -42,8 +47,10 @@ __all__ = [
     "Placed",
     "Receipt",
     "RequestState",
+    "RequestView",
     "SessionView",
     "Slot",
+    "SlotNotFree",
     "SlotState",
     "Stored",
     "Unit",
@@ -51,5 +58,6 @@ __all__ = [
     "VerifiedAccount",
     "Waiting",
     "WrongKey",
+    "snapshot_name",
     "verify_export",
 ]

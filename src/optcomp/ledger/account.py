@@ -358,6 +358,13 @@ class Account:
         with self._holder.books.database.read() as connection:
             return tuple(connection.scalars(mine))
 
+    def session_snapshots(self, name: str | None = None) -> dict[str, str | None]:
+        """By what the ledger knows the snapshot of each session, or of the one that is named: see `snapshot_name`."""
+        mine = select(HOLDERS.c.name, HOLDERS.c.about).where(HOLDERS.c.parent == self._holder.id)
+        with self._holder.books.database.read() as connection:
+            found = connection.execute(mine if name is None else mine.where(HOLDERS.c.name == name)).all()
+        return {row.name: json.loads(row.about)["snapshot"] for row in found}
+
     def __repr__(self) -> str:
         return f"Account({self.name!r}, {self.state}, {self.remaining()})"
 

@@ -36,6 +36,11 @@ _PLACE = "optcomp_place"
 """Under which a connection remembers what it is connected to."""
 _DURABLE = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 """What every connection to SQLite must answer to these pragmas."""
+_LIGHTLY = {
+    True: ("PRAGMA synchronous = NORMAL", "BEGIN IMMEDIATE"),
+    False: ("BEGIN", "SET LOCAL synchronous_commit = off"),
+}
+"""How SQLite, and how another database, begins a write that need not be durable."""
 _CHECKPOINT = 8_000
 """Pages of SQLite's log, 4 kB each, after which it is brought into the file: a page that every write changes is copied
 once for hundreds of writes."""
@@ -108,6 +113,24 @@ class Database:
         """The connection of a transaction that nobody else writes beside; durable when the block is left."""
         with self.transaction() as transaction:
             yield transaction.connection
+
+    @contextmanager
+    def write_lightly(self) -> Iterator[Connection]:
+        """A write that may be lost with the power, such as of a counter; it does not wait for the disk."""
+        self.check_process()
+        with self._told(), self.engine.connect().execution_options(**{OWN_BEGIN: True}) as connection:
+            driver: Any = connection.connection.driver_connection
+            try:
+                for command in _LIGHTLY[self.sqlite]:
+                    driver.execute(command)
+                yield connection
+                driver.commit()
+            except BaseException:
+                driver.rollback()
+                raise
+            finally:
+                if self.sqlite:
+                    driver.execute(f"PRAGMA synchronous = {_DURABLE['synchronous']}")
 
     @contextmanager
     def transaction(self, reads: Sequence[Run] = ()) -> Iterator[Transaction]:

@@ -46,6 +46,11 @@ class DurableRun:
         """Of the last answer."""
 
     @property
+    def request(self) -> int:
+        """Its number: `DurableSession.run` finds it again."""
+        return self._id
+
+    @property
     def spec(self) -> Mechanism:
         """What was opened."""
         return self._spec
@@ -67,6 +72,10 @@ class DurableRun:
 
     def ask(self, *args: Any, key: str | None = None, repeat: int = 0, **named: Any) -> Any:
         """Ask the mechanism; the same question again has the same answer, unless `repeat` counts it as another one."""
+        return self._spec.read_told(json.loads(self.ask_stored(*args, key=key, repeat=repeat, **named).answer))
+
+    def ask_stored(self, *args: Any, key: str | None = None, repeat: int = 0, **named: Any) -> Stored:
+        """The same, as it is in the ledger: the number of the request, the text of the answer, the receipt."""
         with self._lock:
             asked = self._spec.form(self._table, *args, **named)
             check_key(key)
@@ -82,7 +91,7 @@ class DurableRun:
                         raise AssertionError("the database refused an answer that the mechanism gave") from None
                 self._known = None
 
-    def _ask(self, asked: Any, key: str, form: str) -> Any:
+    def _ask(self, asked: Any, key: str, form: str) -> Stored:
         found = self._holder.find(key)
         if found is not None:
             self._holder.check_same(found, "ask", form)
@@ -95,7 +104,7 @@ class DurableRun:
             stored = self._store(version, run, key, form, canonical_answer(answer))
             self._known = version + 1, run
         self.receipt = stored.receipt
-        return self._spec.read_told(json.loads(stored.answer))
+        return stored
 
     def _store(self, version: int, run: Any, key: str, form: str, answer: str) -> Stored:
         salt, holder = new_salt(), self._holder

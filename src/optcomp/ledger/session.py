@@ -37,12 +37,13 @@ from optcomp.ledger.chain import canonical, digest
 from optcomp.ledger.holders import Finished, Holder, Stored, Work
 from optcomp.ledger.opening import check_key, checked_repeat, open_session
 from optcomp.ledger.payments import fixed, paid_documents
+from optcomp.ledger.requests import RequestView, request_of
 from optcomp.ledger.runs import DurableRun, canonical_answer, needed_keys, opened_mechanism
 from optcomp.ledger.schema import MECHANISMS, REQUESTS
 from optcomp.ledger.states import RequestState
 from optcomp.ledger.units import snapshot_name
 from optcomp.numerics import Number
-from optcomp.statistics import Question, Statistic, Table
+from optcomp.statistics import Question, Statistic, Table, read_question
 from optcomp.statistics.noise import Noise
 from optcomp.theorems import Bound
 
@@ -120,10 +121,45 @@ class DurableSession(Asking):
         own names a request that may be tried again.
         """
         question = checked_question(statistic, self.table, epsilon, delta, rho, mechanism)
+        return self._read_answer(self.ask_stored(question, key=key, repeat=repeat))
+
+    def ask_stored(self, question: Question, *, key: str | None = None, repeat: int = 0) -> Stored:
+        """The same, as it is in the ledger: the number of the request, the text of the answer, the receipt."""
+        question = checked_question(question, self.table)
         form = self._form({"question": question.document()}, repeat)
         run = self._answering(question)
-        stored = self._perform("question", key, str(question), form, question_offers(question, self.table), run)
-        return self._read_answer(stored)
+        return self._perform("question", key, str(question), form, question_offers(question, self.table), run)
+
+    def request(self, number: int) -> RequestView:
+        """A request that was made here, by its number."""
+        return request_of(self._holder, number)
+
+    def run(self, request: int) -> DurableRun:
+        """The mechanism that this request opened; it goes on where it was."""
+        found = self._found(request, "mechanism")
+        self._check_snapshot(found)
+        if found.answer is None:
+            raise InvalidInput("request", request, "was paid for, and has not begun: open it again under its key")
+        return DurableRun(self._holder, self._table, request)
+
+    def plan(self, request: int) -> DurablePlan:
+        """The plan that this request committed."""
+        found = self._found(request, "plan")
+        self._check_snapshot(found)
+        asked = tuple(read_question(each) for each in found.form["plan"])
+        bound, _ = committed_offers(asked, self.table, found.form["delta"])
+        return DurablePlan(self, asked, bound, request)
+
+    def _found(self, request: int, kind: str) -> RequestView:
+        found = self.request(request)
+        if found.kind != kind:
+            raise InvalidInput("request", request, f"is no {kind}, but: {found.what}")
+        return found
+
+    def _check_snapshot(self, found: RequestView) -> None:
+        """What goes on is about the rows that it began with."""
+        if found.form["snapshot"] != snapshot_name(self._table):
+            raise InvalidInput("request", found.id, "is about another snapshot of the table")
 
     def _answering(self, question: Question) -> Callable[[], Finished]:
         return lambda: Finished(canonical_answer(answer(question, self._table).document()))
@@ -251,14 +287,25 @@ class DurablePlan:
         self._session, self._request = session, request
         self.questions, self.bound = questions, bound
 
+    @property
+    def request(self) -> int:
+        """Its number: `DurableSession.plan` finds it again."""
+        return self._request
+
     def answer(self, index: int) -> Answer:
         """The answer to a question; the same one when asked again."""
+        return self._session._read_answer(self.answer_stored(index))
+
+    def answer_stored(self, index: int) -> Stored:
+        """The same, as it is in the ledger."""
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise InvalidInput("index", index, "must be a whole number")
         if not 0 <= index < len(self.questions):
             raise InvalidInput("index", index, f"must lie between 0 and {len(self.questions) - 1}")
         question, session = self.questions[index], self._session
         form = {"committed": self._request, "index": index, "question": question.document()}
         what = f"{question}, paid with its plan"
-        return session._read_answer(session._perform("planned", None, what, form, (), session._answering(question)))
+        return session._perform("planned", None, what, form, (), session._answering(question))
 
     def answers(self) -> tuple[Answer, ...]:
         """All answers."""

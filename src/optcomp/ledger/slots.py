@@ -8,8 +8,10 @@ refunded: a hundred slots of .05 cost 2.21 together, and one of 2.5 beside fifty
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +21,16 @@ from sqlalchemy.exc import IntegrityError
 from optcomp.composition import compose
 from optcomp.errors import BudgetExceeded, InvalidInput
 from optcomp.guarantees import ApproxDP
-from optcomp.interactive import Filter, SumFilter, in_words, price_offers
+from optcomp.interactive import Filter, Remaining, Request, SumFilter, in_words, price_offers, restore
 from optcomp.ledger.amounts import named
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.holders import Holder
 from optcomp.ledger.opening import change_free_slot, check_name, enter_request, fix_unit, open_session
-from optcomp.ledger.schema import SLOTS
+from optcomp.ledger.receipts import Receipt
+from optcomp.ledger.requests import RequestView, request_of, requests_of
+from optcomp.ledger.schema import HOLDERS, REQUESTS, SLOTS
 from optcomp.ledger.session import DurableSession
-from optcomp.ledger.states import SlotState
+from optcomp.ledger.states import AccountState, SlotState
 from optcomp.ledger.transactions import Overtaken
 from optcomp.ledger.units import Unit
 from optcomp.numerics import Number
@@ -38,6 +42,25 @@ if TYPE_CHECKING:
 
 Share = Number | tuple[Number, Number] | ApproxDP
 """Of a slot: ε, or (ε, δ)."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Slots that were fixed together, and what they come to."""
+
+    id: int
+    name: str
+    shares: Mapping[str, ApproxDP]
+    """By the names that the slots had when they were cut."""
+    whole: ApproxDP
+    """What was debited for all of them."""
+    theorem: str
+    """By which they come to no more."""
+    receipt: Receipt
+
+    def bound(self) -> Bound:
+        """The optimal composition of its slots, proved again."""
+        return compose(list(self.shares.values()), delta=self.whole.delta)
 
 
 class Slot:
@@ -68,6 +91,52 @@ class Slot:
         given = SumFilter(self.epsilon, self.delta) if budget is None else budget
         named = self.name if name is None else name
         return DurableSession(open_session(self._account, table, given, named, self.row()), table)
+
+    def holder(self) -> Holder | None:
+        """What holds its budget, once something was asked in it; to look for it takes nothing."""
+        with self._account.books.database.read() as connection:
+            row = connection.execute(select(HOLDERS).where(HOLDERS.c.slot == self._id)).first()
+        return None if row is None else Holder(self._account.books, row, self._account.account_name)
+
+    @property
+    def budget(self) -> Filter:
+        """The filter of its session as it stands now; if there is none, that of the one it would have."""
+        found = self.holder()
+        return SumFilter(self.epsilon, self.delta) if found is None else found.budget()
+
+    def remaining(self, like: Request | None = None) -> Remaining:
+        """What is left; with `like`, how many more such requests fit.  Nothing, if nothing is admitted any more."""
+        found, state = self.holder(), self.state
+        row = None if found is None else found.row()
+        left = (SumFilter(self.epsilon, self.delta) if row is None else restore(row.budget)).remaining(like)
+        if state in (SlotState.FREE, SlotState.TAKEN) and (row is None or row.state == AccountState.OPEN):
+            return left
+        nothing = {name: (Fraction(0), whole) for name, (_, whole) in left.amounts.items()}
+        return Remaining(nothing, left.like, None if like is None else 0, Fraction(0))
+
+    def requests(self, *, after: int = 0, most: int | None = None) -> tuple[RequestView, ...]:
+        """What was asked in it, oldest first: requests with a number above `after`, at most so many."""
+        found = self.holder()
+        return () if found is None else requests_of(found, after=after, most=most)
+
+    def request(self, number: int) -> RequestView:
+        """A request that was made in it."""
+        found = self.holder()
+        if found is None:
+            raise InvalidInput("request", number, f"is no request of {self.name!r}")
+        return request_of(found, number)
+
+    def batch(self) -> Batch | None:
+        """The batch that it was cut in; None of a slot that a release kept for later."""
+        with self._account.books.database.read() as connection:
+            mine = select(REQUESTS).join(SLOTS, SLOTS.c.batch == REQUESTS.c.id).where(SLOTS.c.id == self._id)
+            row = connection.execute(mine).one()
+        if row.kind != "batch":
+            return None
+        form = json.loads(row.form)
+        shares = {name: _share(texts) for name, texts in form["slots"].items()}
+        receipt = self._account.receipt(row.sequence, row.head, None)
+        return Batch(int(row.id), form["name"], shares, _share(form["whole"]), form["theorem"], receipt)
 
     def split(self, parts: Mapping[str, Share]) -> dict[str, Slot]:
         """Slots in the place of this one, that add up to no more; nothing may have been asked in it."""
@@ -202,6 +271,11 @@ def _shares(given: Mapping[str, Share]) -> dict[str, ApproxDP]:
             share = ApproxDP(*share) if isinstance(share, tuple | list) else ApproxDP(share, 0)
         found[name] = share
     return found
+
+
+def _share(texts: Sequence[str]) -> ApproxDP:
+    """As `_written` wrote it."""
+    return ApproxDP(Fraction(texts[0]), Fraction(texts[1]))
 
 
 def _written(shares: Mapping[str, ApproxDP]) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from optcomp.statistics.cell_conditions import cells_where
 from optcomp.statistics.cells import OTHER_ENCODING
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
-from optcomp.statistics.declaration import difference
+from optcomp.statistics.declaration import difference, read_declaration
 from optcomp.statistics.declaration import written_declaration as declaration_document
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
 from optcomp.statistics.domains import (
@@ -98,6 +98,7 @@ __all__ = [
     "named_ledger",
     "noise_reach",
     "number_text",
+    "read_declaration",
     "read_question",
     "read_statistic",
     "statistic_document",

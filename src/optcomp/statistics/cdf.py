@@ -103,6 +103,11 @@ class CDF(Counts):
         """By `off`, for rows spread evenly over the bounds."""
         return DistributionError(self, setting, self.parts(setting.table))
 
+    @property
+    def error_unit(self) -> str:
+        """Shares are of all rows."""
+        return "share of rows"
+
     def size(self, table: Declared, rows: float) -> float:
         """Shares are of 1."""
         return 1.0

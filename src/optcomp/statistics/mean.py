@@ -98,6 +98,11 @@ class Mean(Statistic):
         domain = setting.table.domain(self.column, Numbers)
         return MeanError(self, setting, self.parts(setting.table), domain, self.most(setting.table))
 
+    @property
+    def error_unit(self) -> str:
+        """That of the column."""
+        return self.column
+
     def size(self, table: Declared, rows: float) -> float:
         """The range."""
         domain = table.domain(self.column, Numbers)

@@ -191,6 +191,11 @@ class Quantiles(Statistic):
         """The distance of the choice from the true quantile, for rows spread evenly over the bounds."""
         return ChoiceError(self, setting, self.parts(setting.table))
 
+    @property
+    def error_unit(self) -> str:
+        """That of the column."""
+        return self.column
+
     def size(self, table: Declared, rows: float) -> float:
         """The range."""
         domain = table.domain(self.column, Numbers)

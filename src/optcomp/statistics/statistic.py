@@ -90,6 +90,11 @@ class Statistic(Written, ABC):
         """How far off it will be: the reach of the noise, unless it has an error of its own."""
         return ReachError(setting, self.parts(setting.table))
 
+    @property
+    def error_unit(self) -> str:
+        """What an error is counted in, for people."""
+        return "rows"
+
     def size(self, table: Declared, rows: float) -> float:
         """What an error is relative to: the rows for counts, the range for values."""
         return rows

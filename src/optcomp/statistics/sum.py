@@ -62,6 +62,11 @@ class Sum(Statistic):
         off = noises.cells(1) * table.domain(self.column, Numbers).unit
         return float(amounts[0][0] - off), float(amounts[0][0] + off)
 
+    @property
+    def error_unit(self) -> str:
+        """That of the column."""
+        return self.column
+
     def size(self, table: Declared, rows: float) -> float:
         """The largest value in every row."""
         domain = table.domain(self.column, Numbers)

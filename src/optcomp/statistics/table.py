@@ -111,6 +111,11 @@ class Table(Declared):
         return target
 
     @property
+    def path(self) -> Path | None:
+        """The folder of its snapshot; None of a table that was neither saved nor opened."""
+        return self._frozen.path
+
+    @property
     def bound_to(self) -> tuple[str, str] | None:
         """The ledger and the account that its snapshot names, if it names any."""
         return None if self._frozen.path is None else snapshot.named_ledger(self._frozen.path)

@@ -122,6 +122,11 @@ class Variance(Statistic):
         domain = setting.table.domain(self.column, Numbers)
         return VarianceError(self, setting, self.parts(setting.table), domain, self.most(setting.table))
 
+    @property
+    def error_unit(self) -> str:
+        """The square of that of the column."""
+        return f"{self.column}, squared"
+
     def size(self, table: Declared, rows: float) -> float:
         """The square of half the range."""
         domain = table.domain(self.column, Numbers)

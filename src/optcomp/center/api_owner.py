@@ -1,0 +1,169 @@
+"""What owners do: people, tokens, datasets, batches of slots, wishes, and confirming what another owner asked for.
+
+Every change of a budget is logged by whoever makes it, in the same transaction.  Where two owners are wanted, the
+response says what waits for the second one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from optcomp.center import bodies, replies
+from optcomp.center.access import GuardedRoute, person_of, roles, service_of
+from optcomp.center.bodies import Number, PathName
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **replies.ERRORS,
+    202: {"model": replies.Waits, "description": "Another owner must confirm it."},
+}
+router = APIRouter(prefix="/api/v1/owner", route_class=GuardedRoute, tags=["owner"], responses=_RESPONSES)
+
+
+@router.post("/people", summary="Add a person", status_code=201)
+@roles("owner")
+def add_person(request: Request, body: bodies.PersonBody) -> replies.Done:
+    """Somebody new, without a token yet."""
+    service_of(request).people.add(body.name, body.role, by=person_of(request))
+    return replies.Done(done=True)
+
+
+@router.get("/people", summary="Everybody")
+@roles("owner")
+def people(request: Request) -> replies.Listed:
+    """Names, roles, suspensions, and tokens without what opens anything."""
+    service = service_of(request)
+    entries = [
+        {
+            "name": each.name,
+            "role": each.role,
+            "suspended": each.suspended,
+            "tokens": [token.document() for token in service.people.tokens(each.name)],
+        }
+        for each in service.people.all()
+    ]
+    return replies.Listed(entries=entries)
+
+
+@router.post("/people/{name}/tokens", summary="Make a token", status_code=201)
+@roles("owner")
+def make_token(request: Request, name: PathName, body: bodies.TokenBody) -> replies.Token:
+    """A new token for somebody; shown here, and never again."""
+    made = service_of(request).people.token(name, days=body.days, scope=body.scope, by=person_of(request))
+    return replies.Token(token=made)
+
+
+@router.delete("/tokens/{id}", summary="Revoke a token")
+@roles("owner")
+def revoke(request: Request, id: Number) -> replies.Done:
+    """It is good for nothing from now on."""
+    service_of(request).people.revoke(id, by=person_of(request))
+    return replies.Done(done=True)
+
+
+@router.post("/people/{name}/suspension", summary="Suspend a person, or end that")
+@roles("owner")
+def suspend(request: Request, name: PathName, body: bodies.SuspensionBody) -> replies.Done:
+    """Whoever is suspended may do nothing; what is left in their seats stays."""
+    service_of(request).people.suspend(name, body.suspended, by=person_of(request))
+    return replies.Done(done=True)
+
+
+@router.post("/datasets", summary="Register a table", status_code=201)
+@roles("owner")
+def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFull:
+    """Reads a table once, checks and freezes it, and opens its account in the ledger."""
+    made = service_of(request).catalogue.register(
+        body.name,
+        body.source,
+        declaration=body.declaration,
+        table=body.table,
+        title=body.title,
+        account=body.account,
+        epsilon=body.epsilon,
+        delta=body.delta,
+        free=body.free,
+        disjoint=body.disjoint,
+        by=person_of(request),
+    )
+    return replies.DatasetInFull.of_full(made)
+
+
+@router.post("/datasets/{name}/versions", summary="Register a new version", status_code=201)
+@roles("owner")
+def renew(request: Request, name: PathName, body: bodies.VersionBody) -> replies.DatasetInFull:
+    """The same table at another time, under the same account; sessions that were opened go on with what they had."""
+    return replies.DatasetInFull.of_full(service_of(request).catalogue.renew(name, body.source, by=person_of(request)))
+
+
+@router.post("/datasets/{name}/proposals", summary="Propose slots")
+@roles("owner")
+def propose(request: Request, name: PathName, body: bodies.ProposalBody) -> replies.Proposal:
+    """Equal or weighted slots, and what optimal composition gains over splitting; nothing is changed."""
+    found = service_of(request).catalogue.propose(name, body.analysts, epsilon=body.epsilon, delta=body.delta)
+    return replies.Proposal.model_validate(found.document())
+
+
+@router.post("/datasets/{name}/batches", summary="Cut a batch of slots", status_code=201)
+@roles("owner")
+def cut(request: Request, name: PathName, body: bodies.BatchBody) -> replies.Certificate:
+    """One debit of the account; the slots compose to no more, and the certificate says by which theorem."""
+    slots = {analyst: (share.epsilon, share.delta) for analyst, share in body.slots.items()}
+    found = service_of(request).catalogue.cut(
+        name, body.batch, slots, delta=body.delta, epsilon=body.epsilon, by=person_of(request)
+    )
+    return replies.Certificate.model_validate(found)
+
+
+@router.post("/seats/{id}/hand-on", summary="Hand a seat on")
+@roles("owner")
+def hand_on(request: Request, id: Number, body: bodies.HandOnBody) -> replies.Seat:
+    """A seat in which nothing was asked yet becomes somebody else's."""
+    moved = service_of(request).catalogue.hand_on(id, body.analyst, by=person_of(request))
+    return replies.Seat.model_validate(moved.document())
+
+
+@router.post("/seats/{id}/suspension", summary="Suspend a seat, or end that")
+@roles("owner")
+def suspend_seat(request: Request, id: Number, body: bodies.SuspensionBody) -> replies.Done:
+    """Nothing may be asked in it meanwhile; what is left stays."""
+    service_of(request).catalogue.suspend_seat(id, body.suspended, by=person_of(request))
+    return replies.Done(done=True)
+
+
+@router.get("/wishes", summary="What analysts ask for")
+@roles("owner")
+def wishes(request: Request) -> replies.Listed:
+    """Words of analysts."""
+    return replies.Listed(entries=[each.document() for each in service_of(request).catalogue.wishes()])
+
+
+@router.post("/wishes/{id}", summary="Decide on a wish")
+@roles("owner")
+def decide(request: Request, id: Number, body: bodies.WishDecisionBody) -> replies.Done:
+    """A granted wish changes no budget: slots are cut by a request of their own."""
+    service_of(request).catalogue.decide(id, body.granted, by=person_of(request))
+    return replies.Done(done=True)
+
+
+@router.get("/changes", summary="What was changed")
+@roles("owner")
+def changes(request: Request) -> replies.Listed:
+    """Every change, with who made it and who confirmed it."""
+    return replies.Listed(entries=[each.document() for each in service_of(request).changes.all()])
+
+
+@router.get("/confirmations", summary="What waits for a second owner")
+@roles("owner")
+def confirmations(request: Request) -> replies.Listed:
+    """Changes that one owner asked for."""
+    return replies.Listed(entries=[each.document() for each in service_of(request).changes.waiting()])
+
+
+@router.post("/confirmations/{id}", summary="Confirm a change")
+@roles("owner")
+def confirm(request: Request, id: Number) -> replies.Confirmed:
+    """Carries out what another owner asked for."""
+    found = service_of(request).catalogue.confirm(id, by=person_of(request))
+    return replies.Confirmed.model_validate(found)

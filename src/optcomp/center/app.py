@@ -1,0 +1,105 @@
+"""The centre's HTTP interface: FastAPI, described at /api/openapi.json, with no page of another host."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from optcomp.extras import needed
+
+needed("fastapi", "center")  # looked for here, so that its absence is told in one place
+
+from fastapi import FastAPI, Request
+from fastapi.responses import PlainTextResponse
+
+import optcomp
+from optcomp.center import api_analyst, api_audit, api_owner, replies
+from optcomp.center.logs import log_as_json
+from optcomp.center.problems import add_handlers
+from optcomp.center.protection import Protection
+from optcomp.center.service import Service
+from optcomp.center.settings import Settings
+from optcomp.errors import InvalidInput
+
+HOME = "OPTCOMP_CENTER"
+"""The variable of the environment that names the home of the centre, for worker processes."""
+_ABOUT = """Many analysts ask one group of people, each within a slot; all that they learn is private, by theorem.
+
+Send `Authorization: Bearer TOKEN`.  Every error is `{"error": code, "message": words}`.  A request that debits is named
+by its key: the same key again gives the stored answer, and costs nothing more."""
+"""The first words of the published description."""
+
+
+def make_app(settings: Settings) -> FastAPI:
+    """The interface of the centre in this home."""
+    service = Service(settings)
+
+    @asynccontextmanager
+    async def alive(_: FastAPI) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.close()
+
+    app = FastAPI(
+        title="optcomp data centre",
+        version=optcomp.__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=alive,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    add_handlers(app)
+    _add_open_pages(app)
+    for part in (api_analyst, api_owner, api_audit):
+        app.include_router(part.router)
+    app.add_middleware(Protection, hosts=settings.hosts, most_bytes=settings.most_bytes, meters=service.meters)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """The same for worker processes, which find the home in their environment."""
+    home = os.environ.get(HOME)
+    if not home:
+        raise InvalidInput(HOME, home, "must name the home of a centre")
+    _end_with_parent()
+    log_as_json()
+    return make_app(Settings.read(Path(home)))
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would go on, on a port that nobody else can have then: it ends too."""
+    parent = multiprocessing.parent_process()
+    if parent is None:  # no worker, but the server itself
+        return
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True, name="optcomp-parent").start()
+
+
+def _add_open_pages(app: FastAPI) -> None:
+    """What needs no token, and tells nothing of anybody."""
+
+    @app.get("/health", summary="Whether the server answers", tags=["operations"])
+    async def health(request: Request) -> replies.Health:
+        """Nothing is looked up."""
+        service: Service = request.app.state.service
+        return replies.Health(ok=True, name=service.settings.name, version=optcomp.__version__)
+
+    @app.get("/metrics", summary="Counts and times", tags=["operations"], response_class=PlainTextResponse)
+    async def metrics(request: Request) -> str:
+        """Of this process: in the text format of Prometheus; no names of people, no values."""
+        service: Service = request.app.state.service
+        return service.meters.text(service.gauges())

@@ -1,0 +1,225 @@
+"""The bodies of requests: every field described and bounded, and no field that is not listed here."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from fastapi import Path
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+_DEPTH = 24
+"""Levels of a document: those of questions and declarations have five."""
+
+
+def _document(value: dict[str, Any]) -> dict[str, Any]:
+    """JSON that can be stored: no surrogates, no infinite numbers, not deep."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise ValueError("must be plain JSON with finite numbers and whole characters") from None
+    if _deep(value) > _DEPTH:
+        raise ValueError(f"must have at most {_DEPTH} levels")
+    return value
+
+
+def _deep(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max((_deep(each) for each in inner), default=0)
+
+
+def _printable(value: str) -> str:
+    if not value.isprintable() or not value.strip():
+        raise ValueError("must be text that can be printed")
+    return value
+
+
+Document = Annotated[dict[str, Any], AfterValidator(_document)]
+"""JSON of ours, such as a question; what it may hold is checked where it is read."""
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
+"""Of a person, a dataset, a batch."""
+Words = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_printable)]
+"""Written by a person for a person."""
+Key = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
+"""Names a request that may be tried again."""
+Amount = Annotated[
+    str, Field(max_length=80, pattern=r"^([0-9]{1,20}(\.[0-9]{1,40})?([eE][-+]?[0-9]{1,2})?|[0-9]{1,30}/[0-9]{1,30})$")
+]
+"""An exact number in text: a decimal or a fraction."""
+PathName = Annotated[str, Path(min_length=1, max_length=100, description="A name.", examples=["survey"])]
+"""A name in an address."""
+Number = Annotated[int, Path(ge=1, lt=2**62, description="A number that the server gave.", examples=[1])]
+"""Of a seat, a request, a mechanism, a plan, in an address."""
+QUESTION = {"statistic": {"count": "rows"}, "noise": "laplace", "epsilon": "1/10"}
+"""The example of a question."""
+_MECHANISM = {
+    "mechanism": "sparse vector",
+    "epsilon": "1/2",
+    "threshold": "1000",
+    "sensitivity": 2,
+    "positives": 3,
+    "monotone": False,
+    "refresh": False,
+    "share": "1/4",
+}
+"""The example of a mechanism."""
+
+
+class Body(BaseModel):
+    """What every body has."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Retried(Body):
+    """A request that may be tried again under its key."""
+
+    key: Key | None = Field(
+        None,
+        description="Names the request: the same key again gives the stored answer. Or the header Idempotency-Key.",
+    )
+    repeat: int = Field(0, ge=0, le=1_000_000, description="0 for the stored answer, 1, 2, … for fresh noise.")
+
+
+class AskBody(Retried):
+    """A question."""
+
+    question: Document = Field(description="As `Question.document()` writes it.", examples=[QUESTION])
+    share: bool = Field(False, description="Whether others may read question and answer, where the owner allows it.")
+
+
+class PreviewBody(Body):
+    """What a question would cost."""
+
+    question: Document = Field(description="As `Question.document()` writes it.", examples=[QUESTION])
+    confidence: float = Field(0.95, gt=0, lt=1, description="With which the error is told.")
+
+
+class DryRunBody(Body):
+    """A question to invented data."""
+
+    question: Document = Field(description="As `Question.document()` writes it.", examples=[QUESTION])
+    rows: int = Field(1000, ge=1, le=10_000, description="How many rows to invent.")
+
+
+class MechanismBody(Retried):
+    """An interactive mechanism."""
+
+    mechanism: Document = Field(description="As `Mechanism.document()` writes it.", examples=[_MECHANISM])
+
+
+class MechanismAskBody(Retried):
+    """A question to a mechanism that was opened."""
+
+    ask: Document = Field(description="The form of the question.", examples=[{"statistic": {"count": "rows"}}])
+
+
+class PlanBody(Body):
+    """Questions that are fixed before the first answer to any of them."""
+
+    questions: list[Document] = Field(min_length=1, max_length=200, description="Questions.", examples=[[QUESTION]])
+    delta: Amount = Field("0", description="δ of their optimal composition.", examples=["1e-7"])
+    key: Key | None = Field(None, description="Names the plan.")
+
+
+class PlannedBody(Body):
+    """Which question of a plan."""
+
+    index: int = Field(ge=0, lt=200, description="Its place in the plan, from 0.")
+
+
+class CancelBody(Body):
+    """Which request is to be stopped."""
+
+    key: Key = Field(description="The key under which it was sent.")
+
+
+class WishBody(Body):
+    """Asks the owner for more."""
+
+    words: Words = Field(description="What for.", examples=["Two more tables by region."])
+
+
+class PersonBody(Body):
+    """A new person."""
+
+    name: Name = Field(description="Unique.", examples=["ada"])
+    role: Literal["owner", "analyst", "auditor"] = Field(description="What the person may do.")
+
+
+class TokenBody(Body):
+    """A new token."""
+
+    days: float = Field(90, gt=0, le=3660, description="Until it expires.")
+    scope: list[Name] | None = Field(None, max_length=100, description="Datasets that it is good for; null for all.")
+
+
+class SuspensionBody(Body):
+    """Suspends, or ends a suspension."""
+
+    suspended: bool = Field(description="Whether nothing may be asked for now.")
+
+
+class DatasetBody(Body):
+    """A table to be registered: read once, checked and frozen."""
+
+    name: Name = Field(description="Unique.", examples=["survey"])
+    source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
+        description="A file below a folder that the settings list, or a table of a database that they list."
+    )
+    declaration: Document = Field(description="What is declared about the table, as `optcomp data` writes it.")
+    title: Annotated[str, Field(max_length=200)] = Field("", description="For people.")
+    table: Name | None = Field(None, description="The name of the table, if the source is a database.")
+    account: Name = Field(description="Of the ledger: tables whose people may overlap share one.")
+    epsilon: Amount | None = Field(None, description="ε of the account; null for one that is there.", examples=["3"])
+    delta: Amount | None = Field(None, description="δ of the account.", examples=["1e-6"])
+    free: bool = Field(False, description="Whether analysts may share their answers with others.")
+    disjoint: bool | None = Field(
+        None, description="Whether nobody of this account can be in another account: only the owner can know."
+    )
+
+
+class VersionBody(Body):
+    """A new version of a table, under the same account."""
+
+    source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
+        description="As for a new dataset."
+    )
+
+
+class ProposalBody(Body):
+    """How slots could be cut."""
+
+    analysts: dict[Name, Annotated[float, Field(gt=0, le=1e6)]] = Field(
+        min_length=1, max_length=200, description="Names with weights.", examples=[{"ada": 1, "ben": 1}]
+    )
+    epsilon: Amount = Field(description="ε of the whole batch.", examples=["1"])
+    delta: Amount = Field(description="δ of the whole batch.", examples=["1e-7"])
+
+
+class Share(Body):
+    """Of one analyst."""
+
+    epsilon: Amount = Field(description="ε of the slot.", examples=["1/2"])
+    delta: Amount = Field("0", description="δ of the slot.")
+
+
+class BatchBody(Body):
+    """A batch of slots: one debit of the account, certified."""
+
+    batch: Name = Field(description="Unique in the account.", examples=["spring"])
+    slots: dict[Name, Share] = Field(min_length=1, max_length=1000, description="A share for each analyst.")
+    delta: Amount = Field(description="δ of the whole batch.", examples=["1e-7"])
+    epsilon: Amount | None = Field(None, description="ε of the whole batch; by default what composition comes to.")
+
+
+class HandOnBody(Body):
+    """Whose seat it is from now on."""
+
+    analyst: Name = Field(description="An analyst.")
+
+
+class WishDecisionBody(Body):
+    """The owner's answer to a wish."""
+
+    granted: bool = Field(description="Whether it is granted; slots are cut by a request of their own.")

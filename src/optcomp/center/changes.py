@@ -1,0 +1,122 @@
+"""Every change, with who made it; and changes that wait for a second owner.
+
+A change is noted in the transaction that makes it: there is none without its note.  Where two persons are wanted,
+what changes a budget is kept as a proposal until another owner confirms it.  A confirmation that is interrupted may be
+given again: all that it does costs nothing the second time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from optcomp.center.refusals import Conflict, NotFound
+from optcomp.center.roles import By, acting
+from optcomp.center.store import Store, now, written
+from optcomp.center.tables import CHANGES, PROPOSALS
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that was changed."""
+
+    id: int
+    at: float
+    who: str
+    what: str
+    detail: dict[str, Any]
+    second: str | None
+    """The owner who confirmed it, where two are wanted."""
+
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A change that waits for a second owner, or has been confirmed."""
+
+    id: int
+    at: float
+    who: str
+    kind: str
+    detail: dict[str, Any]
+    state: str
+    second: str | None
+
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Who makes a change: one owner, or one and the other who confirmed it."""
+
+    by: str
+    second: str | None = None
+    proposal: int | None = None
+
+
+class Changes:
+    """What was changed, and what waits."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def note(self, connection: Connection, who: str | Acting, what: str, detail: Mapping[str, Any]) -> None:
+        """Note a change in the transaction that makes it."""
+        acts = who if isinstance(who, Acting) else Acting(who)
+        values = {"at": now(connection), "who": acts.by, "what": what, "detail": written(dict(detail))}
+        connection.execute(insert(CHANGES).values(**values, second=acts.second))
+        if acts.proposal is not None:
+            connection.execute(update(PROPOSALS).where(PROPOSALS.c.id == acts.proposal).values(state="done"))
+
+    def all(self) -> list[Change]:
+        """All changes, the oldest first."""
+        with self._store.read() as connection:
+            return [
+                Change(row.id, row.at, row.who, row.what, json.loads(row.detail), row.second)
+                for row in connection.execute(select(CHANGES).order_by(CHANGES.c.id))
+            ]
+
+    def ask(self, kind: str, detail: Mapping[str, Any], by: By) -> int:
+        """Keep a change until another owner confirms it; its number."""
+        with self._store.write() as connection:
+            person = acting(connection, by, "change budgets")
+            values = {"at": now(connection), "who": person.name, "kind": kind, "detail": written(dict(detail))}
+            made = insert(PROPOSALS).values(**values, state="waiting").returning(PROPOSALS.c.id)
+            return int(connection.execute(made).scalar_one())
+
+    def confirm(self, number: int, by: By) -> Waiting:
+        """Another owner agrees; what was asked for may be done now (`Catalogue.confirm` does it)."""
+        with self._store.write() as connection:
+            person = acting(connection, by, "change budgets")
+            found = connection.execute(select(PROPOSALS).where(PROPOSALS.c.id == number)).one_or_none()
+            if found is None:
+                raise NotFound("confirmation", number)
+            if found.state == "done":
+                raise Conflict(f"number {number}", "was carried out before")
+            if found.who == person.name:
+                raise Conflict(f"number {number}", "must be confirmed by another owner than the one who asked")
+            acting(connection, found.who, "change budgets")  # whoever asked must be an owner still
+            if found.state == "waiting":
+                changed = update(PROPOSALS).where(PROPOSALS.c.id == number)
+                connection.execute(changed.values(state="confirmed", second=person.name))
+            found = connection.execute(select(PROPOSALS).where(PROPOSALS.c.id == number)).one()
+        return _waiting(found)
+
+    def waiting(self) -> list[Waiting]:
+        """What is not done yet, the oldest first."""
+        open_ones = select(PROPOSALS).where(PROPOSALS.c.state != "done").order_by(PROPOSALS.c.id)
+        with self._store.read() as connection:
+            return [_waiting(row) for row in connection.execute(open_ones)]
+
+
+def _waiting(row: Row[Any]) -> Waiting:
+    return Waiting(row.id, row.at, row.who, row.kind, json.loads(row.detail), row.state, row.second)

@@ -1,0 +1,115 @@
+"""What may go wrong where answers are made, and what is told of it: never a value of the data.
+
+Before a debit, what is refused follows from declarations and from the transcript, and the words say why.  After a debit
+every failure has the same words, whatever happened: otherwise an error could tell what the answer would have told.
+
+    CenterError
+    ├── Busy            too many questions wait; nothing was spent
+    ├── CannotStart     the processes that answer do not start
+    └── Stopped         a process was stopped while it worked; what was debited stays paid
+        ├── Cancelled   by whoever asked
+        ├── RunnerDied  by itself, or by the system
+        └── TookTooLong by the limit on time
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from optcomp.errors import (
+    BudgetExceeded,
+    HypothesisNotMet,
+    InvalidInput,
+    MechanismClosed,
+    MechanismFailed,
+    OptcompError,
+    shown,
+)
+from optcomp.interactive import Remaining
+from optcomp.ledger import LedgerCopied
+
+NOT_ANSWERED = "It was paid for, and has no answer yet. Ask again with the same key: it costs nothing more."
+"""What is told of every failure after a debit."""
+CANNOT_ANSWER = "The table cannot be asked at the moment. Nothing was spent; the owner can find out why."
+"""What is told if a table does not open: the reason may be about the machine, and is for its owner."""
+COPIED = "The ledger may be a copy, and debits nothing until its owner takes it over. Nothing was spent."
+"""What is told of a copy: where it lies is for its owner."""
+GIVEN_UP = "given up by the owner"
+"""How the ledger calls the failure of a request that will have no answer any more."""
+_LONGEST = 200
+"""Characters of a wrong value that are shown again."""
+_MOST_WORDS = 1000
+"""Characters of an error in all."""
+
+
+class CenterError(OptcompError):
+    """Something is wrong with the processes that answer."""
+
+
+class Busy(CenterError):
+    """So many questions wait that another one is not taken; nothing was spent."""
+
+
+class CannotStart(CenterError):
+    """The processes that answer do not start."""
+
+
+class Stopped(CenterError):
+    """A process was stopped while it worked; all kinds of it have the same words."""
+
+    def __init__(self) -> None:
+        super().__init__(NOT_ANSWERED)
+
+
+class Cancelled(Stopped):
+    """Whoever asked does not want the answer; what was debited stays paid."""
+
+
+class RunnerDied(Stopped):
+    """The process ended while it worked."""
+
+
+class TookTooLong(Stopped):
+    """It took longer than a question may."""
+
+
+class CannotAnswer(CenterError):
+    """The table cannot be asked; nothing was spent."""
+
+    def __init__(self, words: str = CANNOT_ANSWER) -> None:
+        super().__init__(words)
+
+
+def failure(error: Exception, *, spends: bool) -> dict[str, Any]:
+    """An error as it is sent on; `spends` says whether something may have been debited before."""
+    if isinstance(error, BudgetExceeded):
+        left = error.remaining if isinstance(error.remaining, Remaining) else None
+        return _told("BudgetExceeded", error.reason, reason=error.reason, remaining=left_document(left))
+    if isinstance(error, InvalidInput):
+        value = shown(error.value)[:_LONGEST]
+        words = f"{error.argument}: {error.problem}, got {value}"
+        return _told("InvalidInput", words, argument=error.argument, value=value, problem=error.problem)
+    if isinstance(error, HypothesisNotMet):
+        return _told("HypothesisNotMet", str(error), theorem=error.theorem, reason=error.reason)
+    if isinstance(error, MechanismFailed) and error.kind == GIVEN_UP:
+        return _told("CannotAnswer", "The owner gave this request up; what it cost stays spent.")
+    if isinstance(error, LedgerCopied):
+        return _told("LedgerCopied", COPIED)
+    if isinstance(error, MechanismClosed | CannotAnswer):
+        return _told(type(error).__name__, str(error))
+    if spends:
+        return _told("NotAnswered", NOT_ANSWERED)
+    return _told("CannotAnswer", f"It could not be done, because of a {type(error).__name__}. Nothing was spent.")
+
+
+def left_document(left: Remaining | None) -> dict[str, Any] | None:
+    """What is left, exact and in words, ready for JSON."""
+    if left is None:
+        return None
+    amounts = {name: {"left": str(rest), "whole": str(whole)} for name, (rest, whole) in left.amounts.items()}
+    largest = None if left.largest is None else str(left.largest)
+    return {"words": str(left), "amounts": amounts, "largest": largest, "count": left.count}
+
+
+def _told(kind: str, words: str, **more: Any) -> dict[str, Any]:
+    return {"error": kind, "words": words[:_MOST_WORDS], **more}

@@ -1,0 +1,231 @@
+"""The bodies of responses, as the published description of the interface has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from optcomp.center import catalogue
+from optcomp.center.problems import STATUS
+from optcomp.statistics import declaration_document
+
+
+class Reply(BaseModel):
+    """What every reply has: the fields that are listed, and in places more."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Error(Reply):
+    """Every error has this form."""
+
+    error: str = Field(description="A code: " + ", ".join(STATUS) + ".", examples=["invalid"])
+    message: str = Field(description="In words; never a value of the data.")
+    argument: str | None = Field(None, description="What is wrong with the request, where it is one thing.")
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Error, "description": ", ".join(code for code, each in STATUS.items() if each == status)}
+    for status in sorted({*STATUS.values()} - {500})
+}
+"""What any request may be told instead of its answer."""
+
+
+class Me(Reply):
+    """Who asks."""
+
+    name: str = Field(description="Of the person.")
+    role: str = Field(description="owner, analyst or auditor.")
+    scope: list[str] | None = Field(description="Datasets that the token is good for; null for all.")
+
+
+class Dataset(Reply):
+    """A dataset in short."""
+
+    name: str = Field(description="Unique.")
+    title: str = Field(description="For people.")
+    version: int = Field(description="How often it was renewed.")
+    free: bool = Field(description="Whether analysts may share their answers.")
+    state: str = Field(description="open or closed.")
+
+    @classmethod
+    def of(cls, found: catalogue.Dataset) -> Dataset:
+        """As the catalogue knows it; nothing of its data, not even how many rows it has."""
+        return Dataset(**_short(found))
+
+
+class DatasetInFull(Dataset):
+    """A dataset with its declaration."""
+
+    account: str = Field(description="Of the ledger.")
+    declaration: dict[str, Any] = Field(description="All that sensitivities and errors follow from.")
+
+    @classmethod
+    def of_full(cls, found: catalogue.Dataset) -> DatasetInFull:
+        """As the catalogue knows it."""
+        return DatasetInFull(**_short(found), account=found.account, declaration=declaration_of(found))
+
+
+class Datasets(Reply):
+    """Several."""
+
+    datasets: list[Dataset] = Field(description="By name.")
+
+
+class Seat(Reply):
+    """Where an analyst may ask."""
+
+    id: int = Field(description="By which requests name it.")
+    dataset: str = Field(description="What it is about.")
+    version: int = Field(description="Of the dataset.")
+    batch: str = Field(description="In which its slot was cut.")
+    slot: str = Field(description="Of the ledger.")
+    analyst: str = Field(description="Whose it is.")
+    suspended: bool = Field(description="Whether nothing may be asked for now.")
+
+
+class Seats(Reply):
+    """Several."""
+
+    seats: list[Seat] = Field(description="By number.")
+
+
+class SeatInFull(Seat):
+    """A seat with what is left."""
+
+    left: dict[str, Any] = Field(description="Exact amounts, and in words.")
+    notice: str | None = Field(description="A word when little is left.")
+
+
+class Transcript(Reply):
+    """What was asked."""
+
+    requests: list[dict[str, Any]] = Field(description="What was asked, paid and answered, the oldest first.")
+    more: bool = Field(description="Whether there are more: ask again with `after`.")
+
+
+class Preview(Reply):
+    """What a question would cost; from declarations and the transcript only."""
+
+
+class Answer(Reply):
+    """An answer with its receipt."""
+
+    answer: dict[str, Any] = Field(description="The question and the noisy amounts, exact.")
+    receipt: dict[str, Any] | None = Field(None, description="Where the ledger entered it.")
+    request: int | None = Field(None, description="Its number, for `why`.")
+
+
+class DryRun(Reply):
+    """An answer about invented data."""
+
+    answer: dict[str, Any] = Field(description="As a real one.")
+    dry_run: bool = Field(description="True: it says nothing about anybody.")
+
+
+class FreeAnswers(Reply):
+    """Answers that were shared."""
+
+    answers: list[dict[str, Any]] = Field(description="answer and receipt of each.")
+
+
+class Opened(Reply):
+    """An interactive mechanism that was paid for."""
+
+    mechanism: int = Field(description="Its number.")
+
+
+class MechanismAnswer(Reply):
+    """What a mechanism told."""
+
+    answer: Any = Field(description="As the mechanism tells it.")
+
+
+class Plan(Reply):
+    """Questions that were paid for together."""
+
+    plan: int = Field(description="Its number.")
+
+
+class Cancelled(Reply):
+    """Whether something was stopped."""
+
+    cancelled: bool = Field(description="False if this process of the server works on no such request.")
+
+
+class Why(Reply):
+    """Why an answer is private."""
+
+
+class Wish(Reply):
+    """A word to the owner."""
+
+    wish: int = Field(description="Its number.")
+
+
+class Done(Reply):
+    """It was done."""
+
+    done: bool = Field(True, description="True.")
+
+
+class Waits(Reply):
+    """Nothing is changed yet: another owner must confirm it."""
+
+    confirmation: int = Field(description="Its number.")
+    message: str = Field(description="In words.")
+
+
+class Confirmed(Reply):
+    """What two owners changed."""
+
+    kind: str = Field(description="What was asked for.")
+    who: str = Field(description="Who asked.")
+    second: str | None = Field(description="Who confirmed.")
+
+
+class Token(Reply):
+    """A new token: shown here, and never again."""
+
+    token: str = Field(description="Keep it; only its hash is stored.")
+
+
+class Proposal(Reply):
+    """How slots could be cut, and what that gains."""
+
+
+class Certificate(Reply):
+    """Of a batch: what its slots compose to, and by which theorem."""
+
+
+class Listed(Reply):
+    """A list."""
+
+    entries: list[dict[str, Any]] = Field(description="The oldest first.")
+
+
+class Verified(Reply):
+    """What a verification of the ledger found."""
+
+
+class Exported(Reply):
+    """A signed export of the ledger: all entries and questions, and no answer."""
+
+
+class Health(Reply):
+    """Whether the server answers."""
+
+    ok: bool = Field(description="True.")
+    name: str = Field(description="Of the centre.")
+    version: str = Field(description="Of optcomp.")
+
+
+def declaration_of(found: catalogue.Dataset) -> dict[str, Any]:
+    """What is declared about a dataset, ready for JSON."""
+    return declaration_document(found.declared)
+
+
+def _short(found: catalogue.Dataset) -> dict[str, Any]:
+    names = ("name", "title", "version", "free", "state")
+    return {name: getattr(found, name) for name in names}

@@ -1,0 +1,137 @@
+"""A centre at work in one process: what its requests share.  No budget is kept here; all of them are in the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from optcomp.center.catalogue import Catalogue, Dataset, Seat
+from optcomp.center.changes import Changes
+from optcomp.center.failures import CenterError
+from optcomp.center.meters import Meters
+from optcomp.center.people import People
+from optcomp.center.problems import Problem, not_answered
+from optcomp.center.protection import described, log
+from optcomp.center.roles import Person
+from optcomp.center.runners import Runners
+from optcomp.center.settings import Settings
+from optcomp.center.store import Store
+from optcomp.ledger import Ledger
+
+_CODES = {
+    "BudgetExceeded": "budget_exceeded",
+    "InvalidInput": "invalid",
+    "HypothesisNotMet": "invalid",
+    "MechanismClosed": "conflict",
+    "LedgerCopied": "conflict",
+    "CannotAnswer": "conflict",
+}
+"""What the refusals of jobs are called, before any debit."""
+_WORTH_TELLING = {"BudgetExceeded": ("remaining",), "InvalidInput": ("argument",), "HypothesisNotMet": ("theorem",)}
+"""What else of a refusal a program may act on."""
+_AGAIN = 30.0
+"""Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
+
+
+class Service:
+    """Store, ledger and runners of one process of the centre."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.store = Store(settings)
+        self.ledger = Ledger(settings.ledger, private=settings.private)
+        self.people, self.changes = People(self.store), Changes(self.store)
+        self.catalogue = Catalogue(self.store, self.ledger)
+        self.runners = Runners(settings, settings.runners)
+        self.meters = Meters()
+        self._finishing: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start the runners, and have them finish what was paid for and interrupted."""
+        await self.runners.start()
+        self._finishing = asyncio.create_task(self._keep_finishing())
+
+    async def _keep_finishing(self) -> None:
+        while True:
+            try:
+                await self.finish()
+            except Exception as error:  # the same question again runs them too
+                log({"event": "finish", "failure": described(error)})
+            await asyncio.sleep(_AGAIN)
+
+    async def finish(self) -> None:
+        """Run requests that were paid for and whose process is gone, under their own keys."""
+        waiting = {(each.account, each.holder) for each in await run_in_threadpool(self.ledger.waiting)}
+        if waiting:
+            for seat in await run_in_threadpool(self.catalogue.seats):
+                if (seat.dataset.account, seat.slot) in waiting:
+                    await self.runners.call("finish_waiting", {"seats": [place_of(seat)]})
+
+    async def call(self, job: str, **arguments: Any) -> dict[str, Any]:
+        """Have a job done where the data are; a refusal is raised as a problem."""
+        found = await self.runners.call(job, arguments, seconds=self.settings.seconds)
+        if isinstance(found.get("error"), str):  # the error of a preview is how far off an answer may be
+            raise _refused(found)
+        return found
+
+    async def preview(self, seat: Seat, question: Mapping[str, Any], confidence: float) -> dict[str, Any]:
+        """What a question would cost; from the declaration and what is left."""
+        place = place_of(seat)
+        return await self.call("preview", seat=place, question=dict(question), confidence=confidence)
+
+    def share(self, seat: Seat, request: int, person: Person) -> None:
+        """An analyst agrees that the answer to a request is told to others."""
+        self.catalogue.agree(seat.id, str(request), by=person)
+
+    def shared(self, dataset: Dataset) -> list[dict[str, Any]]:
+        """Seats with the requests whose answers are shared."""
+        requests: dict[int, list[int]] = {}
+        for seat, request in self.catalogue.agreed(dataset.name):
+            requests.setdefault(seat, []).append(int(request))
+        return [place_of(self.catalogue.seat(seat)) | {"requests": found} for seat, found in requests.items()]
+
+    def notice(self, left: Mapping[str, Any]) -> str | None:
+        """A word when less of a slot is left than the settings say."""
+        shares = [Fraction(each["left"]) / Fraction(each["whole"]) for each in left["amounts"].values() if _some(each)]
+        if shares and min(shares) < Fraction(self.settings.notice):
+            return f"Little is left: {left['words']}. You can ask the owner for more."
+        return None
+
+    def gauges(self) -> dict[str, float]:
+        """What the runners do now."""
+        return {"runners": self.runners.count, "runners_working": self.runners.working, "waiting": self.runners.waiting}
+
+    async def close(self) -> None:
+        """End the runners, and give back all connections."""
+        if self._finishing is not None:
+            self._finishing.cancel()
+            with suppress(asyncio.CancelledError, CenterError):
+                await self._finishing
+        await self.runners.close()
+        self.store.close()
+        self.ledger.close()
+
+
+def place_of(seat: Seat) -> dict[str, Any]:
+    """A seat as jobs know it."""
+    return {"account": seat.dataset.account, "slot": seat.slot, "snapshot": str(seat.dataset.snapshot)}
+
+
+def _some(amount: Mapping[str, str]) -> bool:
+    return Fraction(amount["whole"]) > 0
+
+
+def _refused(found: Mapping[str, Any]) -> Problem:
+    """What a job told instead of a result."""
+    kind = str(found["error"])
+    if kind == "NotAnswered":
+        return not_answered()
+    more = {name: found.get(name) for name in _WORTH_TELLING.get(kind, ())}
+    if kind == "MechanismClosed":
+        more["closed"] = True
+    return Problem(_CODES.get(kind, "conflict"), str(found["words"]), **more)

@@ -1,0 +1,161 @@
+"""Starting the server: a socket, workers of uvicorn, and a word to whoever waits when it answers.
+
+Each worker is a process of its own, with its own connections and runners; what they share is in the databases.  One
+that dies is started again.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from optcomp.extras import needed
+
+needed("uvicorn", "center")  # looked for here, so that its absence is told in one place
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+
+from optcomp.center.app import HOME
+from optcomp.center.failures import CannotStart
+from optcomp.center.settings import Settings
+from optcomp.center.store import Store
+from optcomp.errors import InvalidInput
+from optcomp.ledger import Ledger
+
+_ANSWERS_WITHIN = 120.0
+"""Seconds until a server must answer: its workers import numerical libraries."""
+_APP = "optcomp.center.app:from_environment"
+"""What workers run."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where and how a server listens."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    """Whether a proxy on this machine tells who asks, in X-Forwarded-For."""
+
+    def check(self) -> None:
+        """Refuses what cannot work."""
+        if not 0 <= self.port < 65536:
+            raise InvalidInput("port", self.port, "must lie between 0 and 65535")
+        if not 1 <= self.workers <= 256:
+            raise InvalidInput("workers", self.workers, "must lie between 1 and 256")
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise InvalidInput("tls", "one of two", "needs both a certificate and its key")
+        for path in (self.tls_certificate, self.tls_key):
+            if path is not None and not path.is_file():
+                raise InvalidInput("tls", str(path), "is not a file")
+
+
+def serve(settings: Settings, listening: Listening, answering: Callable[[str], None]) -> None:
+    """Serve until a signal ends it; `answering` is called once with the address, when the server answers."""
+    listening.check()
+    with Store(settings), Ledger(settings.ledger, private=settings.private):
+        pass  # what does not open is told here, and not by every worker
+    os.environ[HOME] = str(settings.home)
+    config = _config(listening)
+    with _bound(listening) as bound:
+        port = bound.getsockname()[1]
+        url = f"{'https' if listening.tls_key else 'http'}://{_shown(listening.host)}:{port}"
+        tell = threading.Thread(target=_tell, args=(url, listening, port, answering), daemon=True)
+        tell.start()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)  # the server ends by itself, and what follows here is done
+        if not _served(config, bound):
+            raise CannotStart("the server could not start; its log says why")
+
+
+def _served(config: uvicorn.Config, bound: socket.socket) -> bool:
+    """Whether it served, until a signal ended it."""
+    if config.workers == 1:
+        server = uvicorn.Server(config)
+        server.run(sockets=[bound])
+        return bool(server.started)
+    supervisor = Multiprocess(config, sockets=[bound])
+    supervisor.run()
+    return all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
+
+
+def _config(listening: Listening) -> uvicorn.Config:
+    return uvicorn.Config(
+        _APP,
+        factory=True,
+        host=listening.host,
+        port=listening.port,
+        workers=listening.workers,
+        ssl_certfile=None if listening.tls_certificate is None else str(listening.tls_certificate),
+        ssl_keyfile=None if listening.tls_key is None else str(listening.tls_key),
+        proxy_headers=listening.behind_proxy,
+        forwarded_allow_ips="127.0.0.1,::1" if listening.behind_proxy else "",
+        http="h11",
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=15,
+        timeout_worker_healthcheck=60,  # a machine at work may let a process wait
+        timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=16 * 1024,
+    )
+
+
+def _bound(listening: Listening) -> socket.socket:
+    """A socket that listens; port 0 picks one."""
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, else asyncio leaves Nagle's delay on
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((listening.host, listening.port))
+    except OSError as error:
+        made.close()
+        where = f"{listening.host}:{listening.port}"
+        raise InvalidInput("port", where, f"cannot be listened on ({error.strerror})") from None
+    made.set_inheritable(True)
+    return made
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
+
+
+def _tell(url: str, listening: Listening, port: int, answering: Callable[[str], None]) -> None:
+    """Ask until somebody answers, and say so."""
+    until = time.monotonic() + _ANSWERS_WITHIN
+    while time.monotonic() < until:
+        if _answers(listening, port):
+            answering(url)
+            return
+        time.sleep(0.05)
+
+
+def _answers(listening: Listening, port: int) -> bool:
+    host = _shown(listening.host).strip("[]")
+    if listening.tls_key is None:
+        asked = http.client.HTTPConnection(host, port, timeout=5)
+    else:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # our own server, on our own machine
+        asked = http.client.HTTPSConnection(host, port, timeout=5, context=context)
+    try:
+        asked.request("GET", "/health", headers={"Host": "localhost"})
+        return asked.getresponse().status in (200, 421)
+    except OSError:
+        return False
+    finally:
+        asked.close()

@@ -1,0 +1,242 @@
+"""The settings of a centre: one file `center.yaml` in its home, read strictly.
+
+A home is a folder that only its owner may enter.  Addresses of databases may hold passwords: they are in no error and
+in no `repr`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from optcomp.errors import InvalidInput
+from optcomp.planner import dumped, parsed
+
+FILE = "center.yaml"
+"""The settings, in the home."""
+SNAPSHOTS = "snapshots"
+"""The folder of the snapshots, in the home."""
+_LEDGER = "center.ledger"
+"""The ledger, unless it is elsewhere."""
+_DATABASE = "center.db"
+"""The centre's own database, unless it is elsewhere."""
+_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+"""Who asks this machine from itself."""
+_MOST = 10**9
+"""Of any number here: beyond, it is a mistake."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a centre is told by whoever runs it."""
+
+    home: Path
+    name: str
+    ledger: str = field(repr=False)
+    """A file, or a postgresql:// address."""
+    private: Path
+    """The folder with the ledger's keys."""
+    database: str = field(repr=False)
+    """The centre's own database: a file, or a postgresql:// address."""
+    folders: tuple[Path, ...] = ()
+    """Owners register files below these, and nowhere else."""
+    databases: tuple[str, ...] = field(default=(), repr=False)
+    """Addresses of databases whose tables owners may register."""
+    hosts: tuple[str, ...] = _HOSTS
+    """By which names the centre may be called."""
+    rate: int = 600
+    """Requests of a person in a minute."""
+    logins: int = 30
+    """Tokens that are not known, from one address in a minute."""
+    most_bytes: int = 1 << 20
+    """Of the body of a request."""
+    seconds: float = 60.0
+    """For one question."""
+    runners: int = 2
+    """Processes that answer."""
+    bucket: float = 0.0
+    """Responses after a debit leave at whole multiples of so many seconds; 0 is off."""
+    two_persons: bool = False
+    """Whether another owner must confirm what changes a budget."""
+    notice: str = "0.1"
+    """The share of a slot below which it is told that little is left."""
+
+    @property
+    def snapshots(self) -> Path:
+        """Where snapshots are kept."""
+        return self.home / SNAPSHOTS
+
+    @property
+    def shown_ledger(self) -> str:
+        """Where the ledger is, without a password."""
+        return shown_address(self.ledger) if "://" in self.ledger else self.ledger
+
+    @classmethod
+    def read(cls, home: str | Path) -> Settings:
+        """The settings of a home that is there."""
+        path = Path(home) / FILE
+        try:
+            text = path.read_text(encoding="utf8")
+        except (OSError, ValueError):
+            raise InvalidInput("home", str(home), f"is not the home of a centre: it has no {FILE} to read") from None
+        found = _parsed(text)
+        if not isinstance(found, dict):
+            raise InvalidInput(FILE, type(found).__name__, "must hold names with values")
+        return _settings(Path(home), found)
+
+    @classmethod
+    def write(cls, home: str | Path, **given: Any) -> Settings:
+        """Make a new home with these settings; one that is there is left alone."""
+        made = _settings(Path(home), given)
+        try:
+            os.mkdir(home, 0o700)
+        except FileExistsError:
+            raise InvalidInput("home", str(home), "is there already: name a new folder") from None
+        except OSError as error:
+            raise InvalidInput("home", str(home), f"cannot be made ({error.strerror})") from None
+        os.chmod(home, 0o700)  # whatever the mask of the process says
+        made.snapshots.mkdir(mode=0o700)
+        made.rewrite(**given)
+        return made
+
+    def rewrite(self, **given: Any) -> Settings:
+        """The same home with these settings, which take the place of those in its file."""
+        made = _settings(self.home, given)
+        draft = self.home / f".{FILE}"
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf8") as file:
+            file.write(dumped({key: _plain(value) for key, value in given.items()} or {"name": made.name}))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, self.home / FILE)
+        return made
+
+
+def shown_address(address: str) -> str:
+    """An address without its user, its password and its options."""
+    try:
+        parts = urlsplit(address)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+    except ValueError:
+        return "an address"
+
+
+def _parsed(text: str) -> Any:
+    """What the file says; a line that cannot be read is not shown, for it may hold a password."""
+    try:
+        return parsed(text, FILE)
+    except InvalidInput as error:
+        argument, problem = error.argument, error.problem
+    raise InvalidInput(argument, "text that is not shown here", problem)  # out here, so that no __context__ has it
+
+
+def _settings(home: Path, given: Mapping[str, Any]) -> Settings:
+    known = {entry.name for entry in fields(Settings)} - {"home"}
+    for key in given:
+        if key not in known:
+            raise InvalidInput(FILE, key, f"is no setting; there are {', '.join(sorted(known))}")
+    home = Path(os.path.abspath(home))
+    read = {key: _READERS[key](key, value) for key, value in given.items() if value is not None}
+    ledger = _placed(home, read.pop("ledger", _LEDGER))
+    beside = Path(f"{ledger}.private") if "://" not in ledger else home / f"{_LEDGER}.private"
+    private = read.pop("private", None)
+    return Settings(
+        home=home,
+        name=read.pop("name", "data centre"),
+        ledger=ledger,
+        private=beside if private is None else home / private,
+        database=_placed(home, read.pop("database", _DATABASE)),
+        **read,
+    )
+
+
+def _placed(home: Path, address: str) -> str:
+    """A file is below the home, unless its path is absolute."""
+    return address if "://" in address else str(home / address)
+
+
+def _plain(value: object) -> Any:
+    """As YAML writes it."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if value is None or isinstance(value, bool | int) else str(value)
+
+
+def _text(key: str, value: object) -> str:
+    words = str(value) if isinstance(value, Path) else value
+    if not isinstance(words, str) or not words.strip() or len(words) > 1000 or not words.isprintable():
+        raise InvalidInput(key, type(value).__name__, "must be text that can be printed, up to 1000 characters")
+    return words
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise InvalidInput(key, type(value).__name__, "must be a list")
+    return tuple(_text(key, each) for each in value)
+
+
+def _folder(key: str, value: object) -> Path:
+    return Path(_text(key, value))
+
+
+def _folders(key: str, value: object) -> tuple[Path, ...]:
+    found = tuple(map(Path, _texts(key, value)))
+    for each in found:
+        if not each.is_absolute():
+            raise InvalidInput(key, str(each), "must be the whole path of a folder, from / on")
+    return found
+
+
+def _whole(key: str, value: object) -> int:
+    number = _number(key, value)
+    if number.denominator != 1 or number < 1:
+        raise InvalidInput(key, value, "must be a whole number above 0")
+    return int(number)
+
+
+def _seconds(key: str, value: object) -> float:
+    number = _number(key, value)
+    if number < 0 or (key == "seconds" and not number):
+        raise InvalidInput(key, value, "must be a number of seconds above 0" if key == "seconds" else "must not be < 0")
+    return float(number)
+
+
+def _number(key: str, value: object) -> Fraction:
+    try:
+        number = Fraction(str(value)) if not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        number = None
+    if number is None or abs(number) > _MOST:
+        raise InvalidInput(key, value, "must be a number")
+    return number
+
+
+def _share(key: str, value: object) -> str:
+    if not 0 <= _number(key, value) <= 1:
+        raise InvalidInput(key, value, "must be a share between 0 and 1")
+    return str(value)
+
+
+def _flag(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(key, value, "must be true or false")
+    return value
+
+
+_READERS: dict[str, Callable[[str, object], Any]] = {
+    **dict.fromkeys(("name", "ledger", "database"), _text),
+    "private": _folder,
+    "folders": _folders,
+    **dict.fromkeys(("databases", "hosts"), _texts),
+    **dict.fromkeys(("rate", "logins", "most_bytes", "runners"), _whole),
+    **dict.fromkeys(("seconds", "bucket"), _seconds),
+    "two_persons": _flag,
+    "notice": _share,
+}
+"""How each setting is read."""

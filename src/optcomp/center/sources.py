@@ -1,0 +1,154 @@
+"""What owners may register: files below the folders of the settings, and tables of listed databases.
+
+A path is judged after all links in it are followed.  What lies elsewhere is refused in the same words whether it is
+there or not.  What an engine says is told by its type alone: it may quote addresses, and cells.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from optcomp.center.settings import Settings, shown_address
+from optcomp.errors import InvalidInput, OptcompError
+from optcomp.extras import needed
+from optcomp.statistics import OTHER, Declared, Domain, is_snapshot, read_declaration
+
+_DEFAULTS: dict[str, Any] = {
+    "population": None,
+    "neighbours": "add-remove",
+    "person": None,
+    "rows_per_person": 1,
+    "groups_per_person": None,
+    "rows_per_group": None,
+    "grouped_by": None,
+}
+"""What need not be declared."""
+
+
+def file_below(settings: Settings, source: str | Path, *, snapshot: bool = False) -> Path:
+    """The file, or the snapshot, that a path leads to; refused unless it is below a folder of the settings."""
+    words = str(source)
+    if not words or not words.isprintable() or ".." in Path(words).parts:
+        raise InvalidInput("source", words, "must be the path of a file, without ..")
+    tops = [Path(os.path.realpath(folder)) for folder in settings.folders]
+    found = [Path(os.path.realpath(top / words)) for top in tops]
+    inside = [path for path, top in zip(found, tops, strict=True) if path.is_relative_to(top) and path != top]
+    for path in inside:
+        if is_snapshot(path) if snapshot else path.is_file():
+            return path
+    below = "is not below a folder of the settings" if not inside else "is not there"
+    raise InvalidInput("source", words, f"{below}; owners register {'snapshots' if snapshot else 'files'} below those")
+
+
+def check_source(settings: Settings, source: str | Path, table: str | None) -> None:
+    """Refuses what may not be registered; no database is asked."""
+    if "://" in str(source):
+        _listed_database(settings, str(source), table)
+    elif table is not None:
+        raise InvalidInput("table", table, "is for databases, and this is a file")
+    else:
+        file_below(settings, source)
+
+
+@contextmanager
+def opened_source(settings: Settings, source: str | Path, table: str | None) -> Iterator[Any]:
+    """What a table is prepared from, while it is prepared."""
+    check_source(settings, source, table)
+    if table is None:
+        yield file_below(settings, source)
+        return
+    address, ibis = _listed_database(settings, str(source), table), needed("ibis", "data")
+    schema, _, name = table.rpartition(".")
+    with ExitStack() as opened:
+        problem = None
+        try:
+            connection = ibis.connect(address)
+            opened.callback(connection.disconnect)
+            found = connection.table(name, **({"database": schema} if schema else {}))
+        except Exception as error:
+            problem = f"cannot be opened in {shown_address(address)} ({type(error).__name__})"
+        if problem is not None:
+            raise InvalidInput("table", table, problem)
+        yield found
+
+
+def _listed_database(settings: Settings, address: str, table: str | None) -> str:
+    """The address of a listed database, which is named by it, or by what `shown_address` makes of it."""
+    found = [each for each in settings.databases if address in (each, shown_address(each))]
+    if len(found) > 1:
+        raise InvalidInput("source", shown_address(address), "is listed twice, for different users")
+    if not found:
+        raise InvalidInput("source", shown_address(address), "is not a database that the settings list")
+    if not isinstance(table, str) or not table or not table.isprintable():
+        raise InvalidInput("table", table, "must be the name of a table in the database")
+    return found[0]
+
+
+def written_source(source: str | Path) -> str:
+    """A source as it is written down: an address without its password."""
+    return shown_address(str(source)) if "://" in str(source) else str(source)
+
+
+def declared_of(
+    name: str,
+    columns: Mapping[str, Domain] | None,
+    declaration: Mapping[str, Any] | Declared | None,
+    more: Mapping[str, Any],
+) -> Declared:
+    """What is declared of a table: by domains of columns, or as a document that may leave out the usual."""
+    if (columns is None) == (declaration is None):
+        raise InvalidInput("declaration", None, "give either columns or a declaration")
+    if columns is not None:
+        try:
+            return Declared(columns, **{**more, "name": name})
+        except TypeError as error:
+            raise InvalidInput("columns", str(error), "is not how a table is declared") from None
+    if more:
+        raise InvalidInput("declaration", ", ".join(more), "says this already")
+    if isinstance(declaration, Declared):
+        return Declared(**{**declaration.arguments, "name": name})
+    return _read({**_DEFAULTS, **_mapping(declaration), "name": name})
+
+
+def _mapping(document: object) -> Mapping[str, Any]:
+    known = {"name", "columns", *_DEFAULTS}
+    if not isinstance(document, Mapping):
+        raise InvalidInput("declaration", type(document).__name__, "must be names with values")
+    for key in document:
+        if key not in known:
+            raise InvalidInput("declaration", key, f"is not part of it; there are {', '.join(sorted(known))}")
+    return document
+
+
+def _read(document: dict[str, Any]) -> Declared:
+    try:
+        written = [_column(each) for each in _listed(document.get("columns"))]
+        return read_declaration({**document, "columns": written})
+    except OptcompError:
+        raise
+    except (ValueError, TypeError, AttributeError, KeyError, ArithmeticError) as error:
+        raise InvalidInput("declaration", type(error).__name__, "is not how a table is declared") from None
+
+
+def _listed(columns: object) -> Sequence[Any]:
+    """Columns as a list, or by their names."""
+    if isinstance(columns, Mapping):
+        return [{"name": name, **about} for name, about in columns.items()]
+    if not isinstance(columns, Sequence) or isinstance(columns, str):
+        raise InvalidInput("columns", type(columns).__name__, "must be a list of columns, or names with their domains")
+    return columns
+
+
+def _column(given: Mapping[str, Any]) -> dict[str, Any]:
+    """One column, with what need not be said."""
+    kinds = [kind for kind in ("integers", "reals", "categories") if kind in given]
+    extra = {"integers": (), "reals": ("unit",), "categories": ("other",)}
+    unknown = set(given) - {"name", *kinds, *(extra[kinds[0]] if kinds else ())}
+    if len(kinds) != 1 or unknown or not isinstance(given.get("name"), str):
+        problem = "must have a name and one of integers, reals (with a unit) or categories (with other)"
+        raise InvalidInput("columns", sorted(map(str, given)), problem)
+    return {"unit": None, "other": OTHER, **given}

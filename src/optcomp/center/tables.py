@@ -1,0 +1,168 @@
+"""The tables of a centre's database, in SQLite and PostgreSQL alike.  There is no budget in them: that is the ledger's.
+
+    facts       one row: the version of the schema
+    people      who may ask, and in which role
+    tokens      by which people are known: hashes
+    counters    requests in a minute
+    datasets    what can be asked about; `versions` has the snapshots of each
+    seats       which slot of the ledger is whose
+    changes     everything that was changed, and by whom
+    proposals   what waits for a second owner
+    wishes      analysts who ask for more
+    agreements  answers that their analysts share
+
+Times are seconds since 1970 by the clock of the database.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 1
+"""Of the schema."""
+ROLES = ("owner", "analyst", "auditor")
+"""What people may be."""
+METADATA = MetaData()
+_Number = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite numbers rows by itself only in columns of this type."""
+
+
+def _one_of(column: str, *values: str) -> CheckConstraint:
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})")
+
+
+FACTS = Table(
+    "facts",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("center", String(32), nullable=False),
+    Column("version", Integer, nullable=False),
+    CheckConstraint("id = 1"),
+)
+
+PEOPLE = Table(
+    "people",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("role", String(16), nullable=False),
+    Column("suspended", Boolean, nullable=False),
+    _one_of("role", *ROLES),
+)
+
+TOKENS = Table(
+    "tokens",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column("scope", Text, nullable=True),  # JSON: names of data sets; NULL is all
+    Column("made", Float(53), nullable=False),
+    Column("expires", Float(53), nullable=False),
+    Column("revoked", Boolean, nullable=False),
+)
+
+COUNTERS = Table(
+    "counters",
+    METADATA,
+    Column("subject", Text, primary_key=True),
+    Column("minute", BigInteger, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+)
+
+DATASETS = Table(
+    "datasets",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("account", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("declaration", Text, nullable=False),  # JSON
+    Column("free", Boolean, nullable=False),
+    Column("state", String(16), nullable=False),
+    _one_of("state", "open", "closed"),
+)
+
+VERSIONS = Table(
+    "versions",
+    METADATA,
+    Column("dataset", ForeignKey("datasets.id"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("snapshot", Text, nullable=False),  # below the home where it can be, so that a home may be moved
+    Column("mark", Text, nullable=False),  # by which the ledger knows the snapshot
+)
+
+SEATS = Table(
+    "seats",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("dataset", ForeignKey("datasets.id"), nullable=False),
+    Column("account", Text, nullable=False),
+    Column("batch", Text, nullable=False),
+    Column("slot", Text, nullable=False),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("suspended", Boolean, nullable=False),
+    Column("next_slot", Text, nullable=True),  # what it becomes, while it is being handed on
+    Column("next_person", BigInteger, nullable=True),
+    Column("next_by", Text, nullable=True),
+    Column("next_second", Text, nullable=True),
+    UniqueConstraint("account", "slot"),
+)
+
+CHANGES = Table(
+    "changes",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("at", Float(53), nullable=False),
+    Column("who", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("detail", Text, nullable=False),  # JSON
+    Column("second", Text, nullable=True),
+)
+
+PROPOSALS = Table(
+    "proposals",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("at", Float(53), nullable=False),
+    Column("who", Text, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("detail", Text, nullable=False),  # JSON
+    Column("state", String(16), nullable=False),
+    Column("second", Text, nullable=True),
+    _one_of("state", "waiting", "confirmed", "done"),
+)
+
+WISHES = Table(
+    "wishes",
+    METADATA,
+    Column("id", _Number, primary_key=True),
+    Column("at", Float(53), nullable=False),
+    Column("seat", ForeignKey("seats.id"), nullable=False),
+    Column("person", ForeignKey("people.id"), nullable=False),
+    Column("words", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    _one_of("state", "open", "granted", "declined"),
+)
+
+AGREEMENTS = Table(
+    "agreements",
+    METADATA,
+    Column("seat", ForeignKey("seats.id"), primary_key=True),
+    Column("request", Text, primary_key=True),
+    Column("at", Float(53), nullable=False),
+)

@@ -1,0 +1,95 @@
+"""Analysts who ask for more, and answers that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from optcomp.center.refusals import Conflict, NotFound
+from optcomp.center.roles import By, acting
+from optcomp.center.seats import Seats
+from optcomp.center.store import now
+from optcomp.center.tables import AGREEMENTS, DATASETS, PEOPLE, SEATS, WISHES
+from optcomp.errors import InvalidInput
+
+_LONGEST = 2000
+"""Characters of a wish."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An analyst asks for more."""
+
+    id: int
+    at: float
+    seat: int
+    analyst: str
+    words: str
+    state: str
+
+    def document(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return dict(vars(self))
+
+
+class Wishes(Seats):
+    """What analysts ask of owners, and agree to."""
+
+    def wish(self, seat: int, words: str, *, by: By) -> int:
+        """An analyst asks for more than a seat has; the number of the wish."""
+        plain = isinstance(words, str) and all(char.isprintable() or char in "\n\t" for char in words)
+        if not plain or not words.strip() or len(words) > _LONGEST:
+            raise InvalidInput("words", type(words).__name__, f"must be text, from 1 to {_LONGEST} characters")
+        with self._store.write() as connection:
+            person = acting(connection, by, "ask")
+            if connection.scalar(select(SEATS.c.person).where(SEATS.c.id == seat)) != person.id:
+                raise NotFound("seat", seat)
+            values = {"at": now(connection), "seat": seat, "person": person.id, "words": words, "state": "open"}
+            return int(connection.execute(insert(WISHES).values(**values).returning(WISHES.c.id)).scalar_one())
+
+    def wishes(self) -> list[Wish]:
+        """All wishes, the oldest first."""
+        wanted = select(WISHES, PEOPLE.c.name).join(PEOPLE, PEOPLE.c.id == WISHES.c.person).order_by(WISHES.c.id)
+        with self._store.read() as connection:
+            rows = connection.execute(wanted).all()
+        return [Wish(row.id, row.at, row.seat, row.name, row.words, row.state) for row in rows]
+
+    def decide(self, wish: int, granted: bool, *, by: By) -> None:
+        """An owner's answer to a wish; more is given by cutting another batch."""
+        with self._store.write() as connection:
+            person = acting(connection, by, "change budgets")
+            state = connection.scalar(select(WISHES.c.state).where(WISHES.c.id == wish))
+            if state is None:
+                raise NotFound("wish", wish)
+            if state != "open":
+                raise Conflict(f"wish {wish}", f"was {state} before")
+            new = "granted" if granted else "declined"
+            connection.execute(update(WISHES).where(WISHES.c.id == wish).values(state=new))
+            self._changes.note(connection, person.name, f"wish {new}", {"wish": wish})
+
+    def agree(self, seat: int, request: str, *, by: By) -> None:
+        """An analyst agrees that an answer is told to others, where the owner allows it."""
+        with self._store.write() as connection:
+            person = acting(connection, by, "ask")
+            mine = SEATS.c.id == seat, SEATS.c.person == person.id, SEATS.c.dataset == DATASETS.c.id
+            free = connection.scalar(select(DATASETS.c.free).where(*mine))
+            if free is None:
+                raise NotFound("seat", seat)
+            if not free:
+                raise InvalidInput("share", True, "the owner of this data set does not allow it")
+            known = AGREEMENTS.c.seat == seat, AGREEMENTS.c.request == str(request)
+            if connection.scalar(select(AGREEMENTS.c.seat).where(*known)) is None:
+                values = {"seat": seat, "request": str(request), "at": now(connection)}
+                connection.execute(insert(AGREEMENTS).values(**values))
+
+    def agreed(self, name: str) -> list[tuple[int, str]]:
+        """Seats and requests of a data set whose answers are shared; none where its owner does not allow it."""
+        dataset = self.dataset(name)
+        if not dataset.free:
+            return []
+        mine = SEATS.c.dataset == dataset.id, AGREEMENTS.c.seat == SEATS.c.id
+        with self._store.read() as connection:
+            rows = connection.execute(select(AGREEMENTS).where(*mine).order_by(AGREEMENTS.c.at)).all()
+        return [(row.seat, row.request) for row in rows]

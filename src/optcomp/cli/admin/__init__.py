@@ -1,0 +1,1 @@
+"""The commands `admin …`: for whoever runs a data centre."""

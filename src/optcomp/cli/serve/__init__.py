@@ -1,0 +1,1 @@
+"""The command `serve`: a data centre."""

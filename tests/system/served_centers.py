@@ -1,0 +1,193 @@
+"""Real servers: `optcomp serve` on a home, its processes by number, and how they are killed."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow
+import pyarrow.parquet
+
+from optcomp.center import Catalogue, People, Settings, Store
+from optcomp.ledger import Ledger
+from optcomp.statistics import Categories, Integers
+
+OWNER, ANALYSTS, AUDITOR = "olga", ("ada", "ben"), "ruth"
+"""Who there is."""
+DATASET = "survey"
+COLUMNS = {"age": Integers(0, 99), "region": Categories(["north", "south"])} | dict.fromkeys(
+    ("place", "time"), Integers(0, 449)
+)
+ROWS = 300
+_COMMAND = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "serve"]
+_STARTS_WITHIN = 60.0
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home with one dataset, and everybody's token."""
+
+    settings: Settings
+    tokens: dict[str, str]
+    seat: int
+    slot: str
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self.settings.home
+
+    def ledger(self) -> Ledger:
+        """The same ledger, opened here."""
+        return Ledger(self.settings.ledger, private=self.settings.private, create=False)
+
+
+def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: Any) -> Home:
+    """A new home below a folder, with a slot of ada; `word` is in cells that no declaration names."""
+    files = folder / "files"
+    files.mkdir()
+    regions = ["north", "south", word]
+    table = {"who": [f"{word} {row}" for row in range(ROWS)], "region": [regions[row % 3] for row in range(ROWS)]}
+    numbers = {name: [row % 100 for row in range(ROWS)] for name in ("age", "place", "time")}
+    pyarrow.parquet.write_table(pyarrow.table({**table, **numbers}), files / "people.parquet")
+    given = {"runners": 1, "rate": 10**6, "folders": [str(files)], **given}
+    settings = Settings.write(folder / "home", **given)
+    with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
+        people, catalogue = People(store), Catalogue(store, ledger)
+        people.add(OWNER, "owner", by=None)
+        for name, role in (*((each, "analyst") for each in ANALYSTS), (AUDITOR, "auditor")):
+            people.add(name, role, by=OWNER)
+        budget: dict[str, Any] = {"account": DATASET, "epsilon": "100", "delta": "1e-3"}
+        catalogue.register(DATASET, "people.parquet", COLUMNS, person="who", **budget, free=True, by=OWNER)
+        catalogue.cut(DATASET, "first", {"ada": (epsilon, "0")}, delta="1e-9", by=OWNER)
+        (seat,) = catalogue.seats("ada")
+        tokens = {name: people.token(name, by=OWNER) for name in (OWNER, *ANALYSTS, AUDITOR)}
+    return Home(settings, tokens, seat.id, seat.slot)
+
+
+class Server:
+    """A server that runs."""
+
+    def __init__(self, home: Path, workers: int, log: Path) -> None:
+        command = [*_COMMAND, str(home), "--port", "0", "--json", "--workers", str(workers)]
+        with open(log, "ab") as file:
+            self._process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
+            )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self.kill()
+            raise AssertionError(f"the server ended: {log.read_text()[-2000:]}")
+        self.told: dict[str, Any] = json.loads(line)
+        self.url: str = self.told["url"]
+
+    def workers(self) -> list[int]:
+        """Processes that serve."""
+        return _spawned(self._process.pid)
+
+    def runners(self) -> list[int]:
+        """Processes that answer."""
+        return [each for worker in self.workers() for each in _spawned(worker)]
+
+    def until_complete(self, workers: int, runners: int) -> None:
+        """Wait until so many processes run."""
+        until = time.monotonic() + _STARTS_WITHIN
+        while len(self.workers()) < workers or len(self.runners()) < runners:
+            assert time.monotonic() < until, "processes are missing"
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """kill -9 of everything at once."""
+        for process in (self._process.pid, *_all_below(self._process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self._end()
+
+    def behead(self) -> None:
+        """kill -9 of the first process alone; the others end by themselves."""
+        others = _all_below(self._process.pid)
+        self._process.kill()
+        self._end()
+        until = time.monotonic() + _STARTS_WITHIN
+        while any(Path(f"/proc/{process}").exists() for process in others):
+            assert time.monotonic() < until, "processes go on without the first one"
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End it as an operator does."""
+        self._process.terminate()
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        self._end()
+
+    def _end(self) -> None:
+        self._process.wait(30)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the first process is gone."""
+        return self._process.poll() is not None
+
+
+@contextmanager
+def serving(home: Path, workers: int, log: Path) -> Iterator[Server]:
+    """A server, which is stopped at the end."""
+    server = Server(home, workers, log)
+    try:
+        yield server
+    finally:
+        if not server.ended:
+            server.stop()
+
+
+def call(url: str, method: str, path: str, token: str, body: Any = None) -> tuple[int, Any]:
+    """Status and body of a response."""
+    where = urlsplit(url)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    try:
+        connection.request(method, f"/api/v1/{path}", None if body is None else json.dumps(body), headers)
+        found = connection.getresponse()
+        return found.status, json.loads(found.read())
+    finally:
+        connection.close()
+
+
+def _children(process: int) -> list[int]:
+    """Of all its threads."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, thread.read_text().split())
+    return found
+
+
+def _all_below(process: int) -> list[int]:
+    return [each for child in _children(process) for each in (child, *_all_below(child))]
+
+
+def _spawned(process: int) -> list[int]:
+    """Children that were started to work, and not to keep track of others."""
+    found = []
+    for child in _children(process):
+        with suppress(OSError):
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+    return found

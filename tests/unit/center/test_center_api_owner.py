@@ -1,0 +1,116 @@
+"""What owners and auditors do over HTTP: register, cut, hand on, confirm, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optcomp.ledger import verify_export
+from optcomp.statistics import declaration_document
+from tests.unit.center.served import QUESTION, SECRET, Served, served
+
+OWNER = "/api/v1/owner"
+
+
+@pytest.fixture(scope="module")
+def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("owner") / "home") as found:
+        yield found
+
+
+def declaration(centre: Served) -> dict[str, Any]:
+    return declaration_document(centre.service.catalogue.dataset("survey").declared)
+
+
+def registered(centre: Served, name: str, **more: Any) -> Any:
+    body = {"name": name, "source": "people.parquet", "declaration": declaration(centre), "account": "survey"} | more
+    return centre.call("post", f"{OWNER}/datasets", "olga", body)
+
+
+def test_from_a_file_to_a_first_answer(centre: Served) -> None:
+    """A dataset, a batch and an answer, by HTTP alone."""
+    made = registered(centre, "second", title="The same again")
+    assert made.status_code == 201, made.text
+    assert made.json()["title"] == "The same again"
+    assert "rows" not in made.json()
+    body = {"batch": "spring", "slots": {"ada": {"epsilon": "1/2"}, "ben": {"epsilon": "1/4"}}, "delta": "1e-9"}
+    cut = centre.call("post", f"{OWNER}/datasets/second/batches", "olga", body)
+    assert cut.status_code == 201, cut.text
+    seats = centre.call("get", "/api/v1/seats", "ben").json()["seats"]
+    (seat,) = [each for each in seats if each["batch"] == "spring"]
+    answer = centre.call("post", f"/api/v1/seats/{seat['id']}/questions", "ben", {"question": QUESTION})
+    assert answer.status_code == 200, answer.text
+    renewed = centre.call("post", f"{OWNER}/datasets/second/versions", "olga", {"source": "people.parquet"})
+    assert (renewed.status_code, renewed.json()["version"]) == (201, 2)
+
+
+def test_a_proposal_changes_nothing(centre: Served) -> None:
+    head = centre.service.ledger.head
+    body = {"analysts": {"ada": 1, "ben": 1}, "epsilon": "1", "delta": "1e-9"}
+    found = centre.call("post", f"{OWNER}/datasets/survey/proposals", "olga", body)
+    assert found.status_code == 200, found.text
+    assert "gains nothing" in found.json()["words"]
+    assert centre.service.ledger.head == head
+
+
+@pytest.mark.parametrize("source", ["../../etc/passwd", "/etc/passwd", "postgresql://x@y/z", "nothing.csv"])
+def test_sources_lie_below_the_folders(centre: Served, source: str) -> None:
+    found = registered(centre, "third", source=source)
+    assert (found.status_code, found.json()["error"]) == (422, "invalid")
+
+
+def test_a_seat_is_handed_on_before_anything_is_asked(centre: Served) -> None:
+    seat = centre.seat("ada")
+    moved = centre.call("post", f"{OWNER}/seats/{seat}/hand-on", "olga", {"analyst": "ben"})
+    assert (moved.status_code, moved.json()["analyst"]) == (200, "ben")
+    assert centre.call("get", f"/api/v1/seats/{seat}", "ada").status_code == 404
+    assert centre.call("post", f"/api/v1/seats/{seat}/questions", "ben", {"question": QUESTION}).status_code == 200
+    again = centre.call("post", f"{OWNER}/seats/{seat}/hand-on", "olga", {"analyst": "ada"})
+    assert (again.status_code, again.json()["error"]) == (409, "conflict")
+
+
+def test_what_is_there_already_is_a_conflict(centre: Served) -> None:
+    body = {"name": "ada", "role": "analyst"}
+    assert centre.call("post", f"{OWNER}/people", "olga", body).status_code == 409
+    assert registered(centre, "survey").status_code == 409
+    over = {"batch": "too much", "slots": {"ada": {"epsilon": "5000"}}, "delta": "1e-9"}
+    found = centre.call("post", f"{OWNER}/datasets/survey/batches", "olga", over)
+    assert (found.status_code, found.json()["error"]) == (409, "budget_exceeded")
+
+
+def test_an_auditor_verifies_without_answers(centre: Served, tmp_path: Path) -> None:
+    seat = centre.seat("ada")
+    answer = centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", {"question": QUESTION}).json()
+    verified = centre.call("get", "/api/v1/audit/verification", "ruth").json()
+    assert verified["findings"] == []
+    assert verified["sequence"] >= answer["receipt"]["sequence"]
+    export = centre.call("get", "/api/v1/audit/export", "ruth").json()
+    path = tmp_path / "export"
+    path.write_text(export["text"], encoding="utf8")
+    assert verify_export(path).findings == ()
+    assert str(answer["answer"]["amounts"]) not in export["text"]
+    accounts = centre.call("get", "/api/v1/audit/accounts", "ruth").json()["entries"]
+    assert [each["name"] for each in accounts] == ["survey"]
+    changes = centre.call("get", "/api/v1/audit/changes", "ruth")
+    assert changes.json() == centre.call("get", f"{OWNER}/changes", "olga").json()
+    assert SECRET not in changes.text
+
+
+def test_two_owners_change_a_budget(tmp_path: Path) -> None:
+    with served(tmp_path / "home", two_persons=True) as centre:
+        body = {"batch": "spring", "slots": {"ada": {"epsilon": "1/2"}}, "delta": "1e-9"}
+        asked = centre.call("post", f"{OWNER}/datasets/survey/batches", "olga", body)
+        assert asked.status_code == 202, asked.text
+        number = asked.json()["confirmation"]
+        assert centre.call("get", "/api/v1/seats", "ada").json() == {"seats": []}
+        alone = centre.call("post", f"{OWNER}/confirmations/{number}", "olga")
+        assert (alone.status_code, alone.json()["error"]) == (409, "conflict")
+        waiting = centre.call("get", f"{OWNER}/confirmations", "omar").json()["entries"]
+        assert [each["id"] for each in waiting] == [number]
+        done = centre.call("post", f"{OWNER}/confirmations/{number}", "omar")
+        assert (done.status_code, done.json()["who"], done.json()["second"]) == (200, "olga", "omar"), done.text
+        assert len(centre.call("get", "/api/v1/seats", "ada").json()["seats"]) == 1
+        assert centre.call("post", f"{OWNER}/confirmations/{number}", "omar").status_code == 409
