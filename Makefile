@@ -16,7 +16,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all,test]'
 	rm -rf $(HOUSE)
 	$(RUN)/python -m pip wheel --quiet --disable-pip-version-check --constraint constraints.txt --wheel-dir $(HOUSE) \
-		'.[data]' setuptools
+		'.[center]' setuptools
 	rm -f $(HOUSE)/optcomp-*.whl
 	touch $@
 

@@ -161,8 +161,8 @@ def test_a_missing_extra_is_an_error_of_ours(core: Environment, code: str, libra
     assert re.fullmatch(rf"{library} is missing: install optcomp\[{extra}\]\n", core.python(caught))
 
 
-def test_with_data(tmp_path: Path) -> None:
-    data = Environment(tmp_path, "[data]")
+def test_with_data_and_a_centre(tmp_path: Path) -> None:
+    data = Environment(tmp_path, "[center]")
     run_examples(data, data=True)
     done = data.run("optcomp", "data", "check", "examples/plan.yaml", "--data", "examples/people.parquet", "--json")
     assert (done.returncode in (0, 1), done.stderr) == (True, "")

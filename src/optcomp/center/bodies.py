@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from optcomp.statistics import Count, Question
+
 _DEPTH = 24
 """Levels of a document: those of questions and declarations have five."""
 
@@ -50,7 +52,7 @@ PathName = Annotated[str, Path(min_length=1, max_length=100, description="A name
 """A name in an address."""
 Number = Annotated[int, Path(ge=1, lt=2**62, description="A number that the server gave.", examples=[1])]
 """Of a seat, a request, a mechanism, a plan, in an address."""
-QUESTION = {"statistic": {"count": "rows"}, "noise": "laplace", "epsilon": "1/10"}
+QUESTION = Question(Count(), epsilon="1/10").document()
 """The example of a question."""
 _MECHANISM = {
     "mechanism": "sparse vector",

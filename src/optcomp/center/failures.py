@@ -28,14 +28,18 @@ from optcomp.errors import (
 from optcomp.interactive import Remaining
 from optcomp.ledger import LedgerCopied
 
-NOT_ANSWERED = "It was paid for, and has no answer yet. Ask again with the same key: it costs nothing more."
-"""What is told of every failure after a debit."""
+NOT_ANSWERED = "There is no answer yet. Ask again with the same key: what was paid for it is not paid twice."
+"""What is told of every failure after a debit, and of those of which nobody knows whether they came before it."""
 CANNOT_ANSWER = "The table cannot be asked at the moment. Nothing was spent; the owner can find out why."
 """What is told if a table does not open: the reason may be about the machine, and is for its owner."""
 COPIED = "The ledger may be a copy, and debits nothing until its owner takes it over. Nothing was spent."
 """What is told of a copy: where it lies is for its owner."""
+NO_LEDGER = "The ledger cannot be used at the moment. Nothing was spent; the owner can find out why."
+"""What is told if the ledger's database fails and nothing could be debited."""
 GIVEN_UP = "given up by the owner"
 """How the ledger calls the failure of a request that will have no answer any more."""
+_LEDGER = "ledger"
+"""The argument that errors of the ledger's database name: where it lies is for its owner."""
 _LONGEST = 200
 """Characters of a wrong value that are shown again."""
 _MOST_WORDS = 1000
@@ -85,7 +89,7 @@ def failure(error: Exception, *, spends: bool) -> dict[str, Any]:
     if isinstance(error, BudgetExceeded):
         left = error.remaining if isinstance(error.remaining, Remaining) else None
         return _told("BudgetExceeded", error.reason, reason=error.reason, remaining=left_document(left))
-    if isinstance(error, InvalidInput):
+    if isinstance(error, InvalidInput) and error.argument != _LEDGER:
         value = shown(error.value)[:_LONGEST]
         words = f"{error.argument}: {error.problem}, got {value}"
         return _told("InvalidInput", words, argument=error.argument, value=value, problem=error.problem)
@@ -99,6 +103,8 @@ def failure(error: Exception, *, spends: bool) -> dict[str, Any]:
         return _told(type(error).__name__, str(error))
     if spends:
         return _told("NotAnswered", NOT_ANSWERED)
+    if isinstance(error, InvalidInput):
+        return _told("CannotAnswer", NO_LEDGER)
     return _told("CannotAnswer", f"It could not be done, because of a {type(error).__name__}. Nothing was spent.")
 
 

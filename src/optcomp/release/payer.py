@@ -105,6 +105,10 @@ class Payer:
         ledger = self._opened(create=True)
         assert ledger is not None
         name, others = self._asked or self._own_name, [each.name for each in ledger.accounts()]
+        if name in others:  # somebody else opened it a moment ago
+            opened = self._checked(ledger.account(name))
+            assert opened is not None
+            return opened
         if others:
             listed = ", ".join(map(repr, others[:3])) + (" and others" if len(others) > 3 else "")
             problem = f"is no account of {ledger.address}, which has {listed}"

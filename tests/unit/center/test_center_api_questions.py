@@ -15,7 +15,7 @@ from optcomp.interactive import SparseVector
 from optcomp.statistics import Count
 from tests.unit.center.served import QUESTION, SECRET, Served, served
 
-NOT_ANSWERED = "It was paid for, and has no answer yet. Ask again with the same key: it costs nothing more."
+NOT_ANSWERED = "There is no answer yet. Ask again with the same key: what was paid for it is not paid twice."
 
 
 @pytest.fixture(scope="module")

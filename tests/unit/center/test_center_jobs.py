@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from optcomp.center.failures import CANNOT_ANSWER, COPIED, NOT_ANSWERED
+from optcomp.center.failures import CANNOT_ANSWER, COPIED, NOT_ANSWERED, failure
 from optcomp.center.jobs import JOBS, SPENDING, perform
 from optcomp.checker import check
+from optcomp.errors import InvalidInput
 from optcomp.interactive import GuessAndCheck, PrivateMultiplicativeWeights, SparseVector
 from optcomp.ledger import verify_export
 from optcomp.statistics import Contingency, Count, Histogram, Mean, declaration_document
@@ -300,3 +301,10 @@ def test_jobs_have_names_and_take_what_they_say(center: SmallCenter) -> None:
         assert desk("transcript", most=wrong)["argument"] == "most"
     assert desk("commit", questions={}, delta="0")["argument"] == "questions"
     assert center.spent() == 0
+
+
+def test_where_the_ledger_lies_is_told_to_nobody() -> None:
+    error = InvalidInput("ledger", "/srv/secret/center.ledger", "the database cannot be used now (OperationalError)")
+    before, after = failure(error, spends=False), failure(error, spends=True)
+    assert "secret" not in f"{before} {after}"
+    assert (before["error"], after["error"]) == ("CannotAnswer", "NotAnswered")
