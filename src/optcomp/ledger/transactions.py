@@ -109,16 +109,27 @@ class Transaction:
         words = _merged(tuple(statement for statement, _ in runs), self._dialect)
         values = {f"s{place}_{name}": value for place, (_, each) in enumerate(runs) for name, value in each.items()}
         known = self._dialect.loaded_dbapi
+        cursor, failures = self._driver.cursor(), []
         try:
             with self._driver.pipeline():
-                cursor = self._driver.execute(words, values)
-                for command in after:
-                    self._driver.execute(command)
-        except known.errors.DivisionByZero:
-            raise Overtaken from None
-        except known.IntegrityError as error:
-            raise IntegrityError("", None, error) from None
+                try:
+                    cursor.execute(words, values)
+                    for command in after:
+                        self._driver.execute(command)
+                except known.Error as error:  # told outside: the driver would write into the log of its own
+                    failures.append(error)
+        except known.Error as error:
+            failures.append(error)
+        if failures:
+            raise self._told(failures[0])
         return [(value,) for value in cursor.fetchone()]
+
+    def _told(self, error: Exception) -> Exception:
+        """What a failure of PostgreSQL means."""
+        known = self._dialect.loaded_dbapi
+        if isinstance(error, known.errors.DivisionByZero):
+            return Overtaken()
+        return IntegrityError("", None, error) if isinstance(error, known.IntegrityError) else error
 
     def _one(self, statement: Statement, values: Mapping[str, Any]) -> Row:
         """By SQLite, which answers at once."""
