@@ -17,10 +17,10 @@ import httpx
 
 from optcomp.client import flows
 from optcomp.client.exchange import Flow
-from optcomp.client.flows import SeatPlace, question_of
+from optcomp.client.flows import SeatPlace
 from optcomp.client.frames import frame
 from optcomp.client.wire import carry_out, checked
-from optcomp.interactive import Answer, Entry, Mechanism, Remaining
+from optcomp.interactive import Answer, Entry, Mechanism, Remaining, question_of
 from optcomp.numerics import Number
 from optcomp.statistics import Declared, Question, Statistic
 from optcomp.statistics.noise import Noise

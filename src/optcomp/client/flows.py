@@ -21,8 +21,7 @@ from optcomp.interactive import (
     read_request_document,
 )
 from optcomp.numerics import Number
-from optcomp.statistics import Declared, Question, Statistic, number_text, read_declaration
-from optcomp.statistics.noise import Noise
+from optcomp.statistics import Declared, Question, number_text, read_declaration
 
 _API = "/api/v1"
 """Where the centre's interface begins."""
@@ -119,7 +118,7 @@ def dry_run(seat: SeatPlace, question: Question, rows: int) -> Flow[Answer]:
     """The answer to a question about invented data; nothing is spent."""
     path = f"{_API}/datasets/{quote(seat.dataset, safe='')}/dry-run"
     found = yield from exchange(Call("POST", path, {"question": question.document(), "rows": rows}), seat.retries)
-    return _answer(found, seat.declared)
+    return replace(_answer(found, seat.declared), invented=True)
 
 
 def why(seat: SeatPlace, request: int) -> Flow[dict[str, Any]]:
@@ -170,21 +169,6 @@ def planned(seat: SeatPlace, plan: int, index: int) -> Flow[Answer]:
     """The answer to a question of a plan."""
     found = yield from exchange(Call("POST", f"{seat.path}/plans/{plan}/answers", {"index": index}), seat.retries)
     return _answer(found, seat.declared)
-
-
-def question_of(
-    statistic: Statistic | Question,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    mechanism: str | Noise | None = None,
-) -> Question:
-    """What is asked, with its budget."""
-    if not isinstance(statistic, Question):
-        return Question(statistic, epsilon=epsilon, delta=delta, rho=rho, mechanism=mechanism)
-    if any(given is not None for given in (epsilon, delta, rho, mechanism)):
-        raise InvalidInput("statistic", statistic, "is a Question, which has its budget already")
-    return statistic
 
 
 def explained(seat: SeatPlace) -> Flow[str]:

@@ -12,10 +12,13 @@ from optcomp.numerics import Number
 
 
 def frame(answers: Iterable[Answer], confidence: Number = 0.95) -> Any:
-    """A data frame of pandas: statistic, cell, value, low, high; low and high are empty where no interval follows."""
+    """A data frame of pandas: statistic, cell, value, low, high, invented.
+
+    `low` and `high` are empty where no interval follows; `invented` is true of dry runs.
+    """
     pandas = needed("pandas", "data")
     rows = [row for answer in answers for row in _rows(answer, confidence)]
-    return pandas.DataFrame(rows, columns=["statistic", "cell", "value", "low", "high"])
+    return pandas.DataFrame(rows, columns=["statistic", "cell", "value", "low", "high", "invented"])
 
 
 def _rows(answer: Answer, confidence: Number) -> list[tuple[Any, ...]]:
@@ -25,6 +28,6 @@ def _rows(answer: Answer, confidence: Number) -> list[tuple[Any, ...]]:
     except InvalidInput:
         interval = None
     if not isinstance(value, Mapping):
-        return [(what, None, value, *(interval or (None, None)))]
+        return [(what, None, value, *(interval or (None, None)), answer.invented)]
     bars = interval if isinstance(interval, Mapping) else {}
-    return [(what, cell, each, *(bars.get(cell) or (None, None))) for cell, each in value.items()]
+    return [(what, cell, each, *(bars.get(cell) or (None, None)), answer.invented) for cell, each in value.items()]

@@ -7,7 +7,7 @@
 """
 
 from optcomp.interactive.answers import Answer, answer, read_answer
-from optcomp.interactive.asking import Asking, Entry, checked_question, committed_offers, question_offers
+from optcomp.interactive.asking import Asking, Entry, checked_question, committed_offers, question_of, question_offers
 from optcomp.interactive.filters import (
     AdaptiveFilter,
     Admitted,
@@ -87,6 +87,7 @@ __all__ = [
     "open_sessions",
     "paid_session",
     "price_offers",
+    "question_of",
     "question_offers",
     "read_answer",
     "read_mechanism",

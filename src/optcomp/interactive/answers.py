@@ -43,6 +43,8 @@ class Answer:
     """What was declared about the table; no answer holds the table."""
     receipt: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """Where a ledger has entered it, if one has."""
+    invented: bool = field(default=False, repr=False, compare=False)
+    """Whether it is about invented data, and says nothing of anybody."""
 
     def interval(self, confidence: Number = 0.95) -> Any:
         """Where the statistic of the data (bounded and clamped) lies, with this confidence over the noise.
@@ -63,7 +65,7 @@ class Answer:
         return {"question": self.question.document(), "amounts": amounts}
 
     def __str__(self) -> str:
-        return f"{self.question}: {self.value}"
+        return f"{self.question}: {self.value}{' (invented data)' if self.invented else ''}"
 
 
 def answer(question: Question, table: Table) -> Answer:

@@ -109,7 +109,7 @@ def checked_question(
     mechanism: str | Noise | None = None,
 ) -> Question:
     """What is asked, refused before anything is paid if the table does not declare it or no noise can be drawn."""
-    question = _question(statistic, epsilon, delta, rho, mechanism)
+    question = question_of(statistic, epsilon, delta, rho, mechanism)
     question.statistic.check(table)
     question.scales(table)
     return question
@@ -135,13 +135,14 @@ def committed_offers(questions: Sequence[Question], table: Table, delta: Number)
     return bound, [tuple(costs), (_price(costs, bound, delta),)]
 
 
-def _question(
+def question_of(
     statistic: Statistic | Question,
-    epsilon: Number | None,
-    delta: Number | None,
-    rho: Number | None,
-    mechanism: str | Noise | None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    mechanism: str | Noise | None = None,
 ) -> Question:
+    """What is asked, with its budget, which a Question has already."""
     if not isinstance(statistic, Question):
         return Question(statistic, epsilon=epsilon, delta=delta, rho=rho, mechanism=mechanism)
     if any(given is not None for given in (epsilon, delta, rho, mechanism)):

@@ -28,6 +28,11 @@ _FETCHED = 2000
 """Rows that are in memory at a time while a whole table is read."""
 LOCK = 7304170352
 """The number of PostgreSQL's advisory lock: a ledger has a database of its own, in which this is the only one."""
+_BEGIN = {
+    True: ("BEGIN IMMEDIATE",),
+    False: ("BEGIN ISOLATION LEVEL READ COMMITTED", f"SELECT pg_advisory_xact_lock({LOCK})"),
+}
+"""How a write begins, in SQLite or not.  It must see what was written while it waited, whatever a server's default."""
 _READY = 4
 """Connections that are kept for writes: more would not write at once."""
 OWN_BEGIN = "optcomp_own_begin"
@@ -67,7 +72,7 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
             _check_file(self.path, create=create)
-        self._begin = ("BEGIN IMMEDIATE",) if self.sqlite else ("BEGIN", f"SELECT pg_advisory_xact_lock({LOCK})")
+        self._begin = _BEGIN[self.sqlite]
         self.engine = _engine(self.url, sqlite=self.sqlite)
         self._ready: list[Connection] = []
 

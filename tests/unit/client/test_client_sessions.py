@@ -77,7 +77,10 @@ def test_mechanisms_plans_previews_dry_runs(centre: Served) -> None:
     assert told == [(1, 2), (2, 2)]
     assert session.remaining().amounts["epsilon"][0] == Fraction(1, 2)
     assert session.preview(Count(), epsilon="1/8")["more"] == 4
-    assert isinstance(session.dry_run(Histogram("region"), epsilon="1").value, dict)
+    invented = session.dry_run(Histogram("region"), epsilon="1")
+    assert isinstance(invented.value, dict)
+    assert str(invented).endswith("(invented data)")
+    assert session.frame([invented, plan.answer(0)]).invented.tolist() == [True] * len(invented.value) + [False]
     assert session.remaining().amounts["epsilon"][0] == Fraction(1, 2)
 
 
@@ -86,7 +89,7 @@ def test_a_frame_has_error_bars(centre: Served) -> None:
     session = centre.client("ben").open("survey", slot=centre.slot_of(seat))
     answers = [session.ask(Count(), epsilon="1/4"), session.ask(Histogram("region"), epsilon="1/4")]
     frame = session.frame(answers)
-    assert list(frame.columns) == ["statistic", "cell", "value", "low", "high"]
+    assert list(frame.columns) == ["statistic", "cell", "value", "low", "high", "invented"]
     assert len(frame) == 1 + len(answers[1].value)
     assert (frame.low <= frame.value).all()
     assert (frame.value <= frame.high).all()

@@ -124,14 +124,33 @@ def test_an_error_of_the_driver_is_told_by_its_type_alone(database: Database) ->
 
 
 def test_writers_take_turns(database: Database) -> None:
+    _take_turns(database, 1000)
+
+
+def _take_turns(database: Database, first: int) -> None:
     def add(_: int) -> None:
         with database.transaction([(_COUNT, {})]) as transaction:
             (found,) = transaction.first[0] or ()
             time.sleep(0.001)
-            transaction.finish([(_PUT, {"id": 1000 + found, "key": "in turn"})])
+            transaction.finish([(_PUT, {"id": first + found, "key": "in turn"})])
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(add, range(40)))
+
+
+def test_a_write_sees_what_was_written_while_it_waited() -> None:
+    """Whatever the server's own default is: a snapshot from before the lock would be too old."""
+    with postgres_address() as address:
+        first = _made(address)
+        with first.write() as connection:
+            stricter = "SET default_transaction_isolation = 'serializable'"
+            connection.exec_driver_sql(f'ALTER DATABASE "{first.url.database}" {stricter}')
+        first.close()
+        other = Database(address, create=False)
+        try:
+            _take_turns(other, 3000)
+        finally:
+            other.close()
 
 
 def test_every_commit_is_waited_for(database: Database) -> None:

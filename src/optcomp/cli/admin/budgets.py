@@ -22,6 +22,14 @@ _Source = Annotated[
         show_default=False,
     ),
 ]
+_Declaration = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="What is declared of the table: columns, person, rows_per_person, …, in YAML or JSON; or a plan.",
+        show_default=False,
+    ),
+]
 _Table = Annotated[str | None, typer.Option(metavar="NAME", help="The table in the database.", show_default=False)]
 _Multiline = Annotated[bool, typer.Option("--multiline", help="Quoted cells of a CSV file may hold line breaks.")]
 _Batch = Annotated[str, typer.Argument(metavar="BATCH", help="A name for the batch.", show_default=False)]
@@ -33,14 +41,7 @@ def register_dataset(
     home: Home,
     name: Dataset,
     source: _Source,
-    declaration: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What is declared of the table: columns, person, rows_per_person, …, in YAML or JSON; or a plan.",
-            show_default=False,
-        ),
-    ] = None,
+    declaration: _Declaration = None,
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="SOURCE is a snapshot, which has its declaration in it.")
     ] = False,
