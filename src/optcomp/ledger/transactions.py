@@ -16,6 +16,8 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.elements import ClauseElement
 
+_TOGETHER = 64
+"""Statements that are made one: PostgreSQL takes at most 1,664 values back and 65,535 parameters."""
 _MERGED = 256
 """So many combinations of statements are kept as one."""
 
@@ -106,14 +108,12 @@ class Transaction:
 
         If it fails, then what is sent after it in the same pipeline is not carried out.
         """
-        words = _merged(tuple(statement for statement, _ in runs), self._dialect)
-        values = {f"s{place}_{name}": value for place, (_, each) in enumerate(runs) for name, value in each.items()}
-        known = self._dialect.loaded_dbapi
-        cursor, failures = self._driver.cursor(), []
+        pieces = [runs[start : start + _TOGETHER] for start in range(0, len(runs), _TOGETHER)]
+        known, cursors, failures = self._dialect.loaded_dbapi, [], []
         try:
             with self._driver.pipeline():
                 try:
-                    cursor.execute(words, values)
+                    cursors = [self._driver.execute(*self._as_one(piece)) for piece in pieces]
                     for command in after:
                         self._driver.execute(command)
                 except known.Error as error:  # told outside: the driver would write into the log of its own
@@ -122,7 +122,13 @@ class Transaction:
             failures.append(error)
         if failures:
             raise self._told(failures[0])
-        return [(value,) for value in cursor.fetchone()]
+        return [(value,) for cursor in cursors for value in cursor.fetchone()]
+
+    def _as_one(self, runs: Sequence[Run]) -> tuple[str, dict[str, Any]]:
+        words = _merged(tuple(statement for statement, _ in runs), self._dialect)
+        return words, {
+            f"s{place}_{name}": value for place, (_, each) in enumerate(runs) for name, value in each.items()
+        }
 
     def _told(self, error: Exception) -> Exception:
         """What a failure of PostgreSQL means."""

@@ -72,6 +72,15 @@ def test_statements_that_are_run_together_each_tell_what_they_return(database: D
     assert database.row(_GET, {"key": "together 2"}) == (22, "together 2")
 
 
+def test_a_write_may_have_thousands_of_statements(database: Database) -> None:
+    runs: list[Run] = [(_PUT, {"id": 10_000 + place, "key": f"many {place}"}) for place in range(3_000)]
+    with database.transaction() as transaction:
+        assert transaction.finish(runs) == [(10_000 + place,) for place in range(3_000)]
+    with pytest.raises(IntegrityError):
+        _finish(database, [(_PUT, {"id": 20_000 + place % 999, "key": "twice"}) for place in range(1_000)])
+    assert database.row(_GET, {"key": "twice"}) is None
+
+
 def _finish(database: Database, runs: list[Run]) -> None:
     with database.transaction() as transaction:
         transaction.finish(runs)
