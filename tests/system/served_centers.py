@@ -32,6 +32,8 @@ COLUMNS = {"age": Integers(0, 99), "region": Categories(["north", "south"])} | d
 ROWS = 300
 _COMMAND = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "serve"]
 _STARTS_WITHIN = 60.0
+_ESTABLISHED = "01"
+"""How Linux writes the state of an open connection in its tables."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: 
     table = {"who": [f"{word} {row}" for row in range(ROWS)], "region": [regions[row % 3] for row in range(ROWS)]}
     numbers = {name: [row % 100 for row in range(ROWS)] for name in ("age", "place", "time")}
     pyarrow.parquet.write_table(pyarrow.table({**table, **numbers}), files / "people.parquet")
-    given = {"runners": 1, "rate": 10**6, "folders": [str(files)], **given}
+    given = {"runners": 1, "readers": 0, "rate": 10**6, "folders": [str(files)], **given}
     settings = Settings.write(folder / "home", **given)
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
         people, catalogue = People(store), Catalogue(store, ledger)
@@ -161,13 +163,36 @@ def call(url: str, method: str, path: str, token: str, body: Any = None) -> tupl
     """Status and body of a response."""
     where = urlsplit(url)
     connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     try:
-        connection.request(method, f"/api/v1/{path}", None if body is None else json.dumps(body), headers)
-        found = connection.getresponse()
-        return found.status, json.loads(found.read())
+        return call_over(connection, method, path, token, body)
     finally:
         connection.close()
+
+
+def call_over(
+    connection: http.client.HTTPConnection, method: str, path: str, token: str, body: Any = None
+) -> tuple[int, Any]:
+    """The same over a connection that stays."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    connection.request(method, f"/api/v1/{path}", None if body is None else json.dumps(body), headers)
+    found = connection.getresponse()
+    return found.status, json.loads(found.read())
+
+
+def connections_of(process: int, url: str) -> set[int]:
+    """Ports of the clients with which a process has an open connection, as a server at this address."""
+    sockets = set()
+    for opened in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):
+            sockets.add(os.readlink(opened))
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{process}/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            mine, theirs = (int(words[place].rpartition(":")[2], 16) for place in (1, 2))
+            if mine == urlsplit(url).port and words[3] == _ESTABLISHED and f"socket:[{words[9]}]" in sockets:
+                found.add(theirs)
+    return found
 
 
 def _children(process: int) -> list[int]:

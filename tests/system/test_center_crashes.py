@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -11,10 +12,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -22,7 +24,7 @@ from optcomp.center import Settings
 from optcomp.statistics import Contingency, Question
 from tests.campaign import crash_records
 from tests.servers import new_database, postgres_address
-from tests.system.served_centers import Home, Server, call, make_home, serving
+from tests.system.served_centers import Home, Server, call, call_over, connections_of, make_home, serving
 
 CLIENTS, REQUESTS = 8, 15
 """Processes, and how many keys each of them asks under; every fifth key is one that all of them use."""
@@ -225,3 +227,65 @@ def _until(home: Home, waiting: int, seconds: float = 120.0) -> None:
         while len(list(ledger.waiting())) != waiting:
             assert time.monotonic() < end, "it took too long"
             time.sleep(0.02)
+
+
+def test_cancelling_reaches_the_other_worker(tmp_path: Path) -> None:
+    """A question is at work in one of two workers, and is cancelled over a connection that the other one has."""
+    home, log = make_home(tmp_path, "1"), tmp_path / "log"
+    body = {"question": Question(_SLOW, epsilon="1/2").document(), "key": "slow"}
+    path, token, told = f"seats/{home.seat}", home.tokens["ada"], []
+    with serving(home.path, 2, log) as server:
+        server.until_complete(2, 2)
+        runners = server.runners()
+
+        def asks() -> None:
+            told.append(call(server.url, "POST", f"{path}/questions", token, body))
+
+        asking = threading.Thread(target=asks)
+        asking.start()
+        _until(home, 1)
+        with _standing_still(runners):  # whichever has it stands between the debit and the answer
+            _until(home, 1, 5)
+            (busy,) = [worker for worker in server.workers() if connections_of(worker, server.url)]
+            with _connected(server, busy) as connection:
+                status, found = call_over(connection, "POST", f"{path}/cancel", token, {"key": "slow"})
+            assert (status, found) == (200, {"cancelled": True})
+            asking.join(60)
+        assert (told[0][0], told[0][1]["error"]) == (424, "not_answered")
+        _until(home, 1, 5)  # it is paid
+        status, found = call(server.url, "POST", f"{path}/questions", token, body)
+        assert status == 200, found
+        status, seat = call(server.url, "GET", path, token)
+        assert (status, seat["left"]["amounts"]["epsilon"]["left"]) == (200, "1/2")
+    with home.ledger() as ledger:
+        assert ledger.verify().findings == ()
+
+
+@contextmanager
+def _standing_still(processes: list[int]) -> Iterator[None]:
+    """Processes that do nothing meanwhile; those that are alive at the end go on."""
+    try:
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        yield
+    finally:
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+
+
+@contextmanager
+def _connected(server: Server, busy: int) -> Iterator[http.client.HTTPConnection]:
+    """A connection that another worker than the busy one has: the busy one stands still while it is accepted."""
+    where = urlsplit(server.url)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
+    try:
+        with _standing_still([busy]):
+            connection.request("GET", "/health")
+            connection.getresponse().read()
+        port = connection.sock.getsockname()[1]
+        assert port not in connections_of(busy, server.url)
+        assert any(port in connections_of(each, server.url) for each in server.workers())
+        yield connection
+    finally:
+        connection.close()

@@ -21,6 +21,8 @@ from tests.system.served_centers import Home, Server, call, make_home, serving
 
 PASSWORD, WORD = "hunter2secret", "zanzibar"
 """A password of the databases, and a word of the table: neither is told to anybody."""
+HEADERS = 3
+"""Seconds that headers may take here."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("wire")
     with postgres_address() as address:
         given = {name: f"{new_database(address)}&password={PASSWORD}" for name in ("ledger", "database")}
-        home, log = make_home(folder, "1", WORD, **given), folder / "log"
+        home, log = make_home(folder, "1", WORD, header_seconds=HEADERS, **given), folder / "log"
         with serving(home.path, 2, log) as server:
             server.until_complete(2, 2)
             yield Running(home, server, log)
@@ -141,6 +143,24 @@ def test_bodies_without_an_end(running: Running) -> None:
     assert statuses(_pushed(running, head, chunk, 40)) == [413]
     assert statuses(_pushed(running, b"GET /health HTTP/1.1\r\n", b"X-Long: " + b"x" * 1000 + b"\r\n", 60)) == [400]
     assert time.monotonic() - begun < 20
+
+
+def test_headers_without_an_end_are_not_waited_for(running: Running) -> None:
+    """A line now and then; meanwhile, and after it, others are answered."""
+    where = urlsplit(running.server.url)
+    with socket.create_connection((where.hostname, where.port), timeout=HEADERS / 10) as connection:
+        begun, open_yet = time.monotonic(), True
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        while open_yet and time.monotonic() - begun < 10 * HEADERS:
+            try:
+                connection.sendall(b"X-Slow: 1\r\n")
+                open_yet = bool(connection.recv(65536))
+            except TimeoutError:
+                continue
+            except OSError:
+                open_yet = False
+        assert 0.9 * HEADERS < time.monotonic() - begun < 3 * HEADERS
+    assert call(running.server.url, "GET", "me", running.home.tokens["ada"])[0] == 200
 
 
 def _pushed(running: Running, head: bytes, piece: bytes, times: int) -> bytes:

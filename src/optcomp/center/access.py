@@ -13,7 +13,7 @@ from optcomp.center.problems import Problem
 from optcomp.center.protection import PERSON, SPENDS
 from optcomp.center.refusals import NotKnown, TooMany
 from optcomp.center.roles import Person
-from optcomp.center.service import Service
+from optcomp.center.service import ASKING, Service
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _NOT_KNOWN = "A token is needed: Authorization: Bearer TOKEN. This one is missing, wrong, revoked or expired."
@@ -49,6 +49,7 @@ class GuardedRoute(APIRoute):
             person = await run_in_threadpool(_admitted, service_of(request), request, allowed)
             request.state.person = person
             setattr(request.state, PERSON, person.id)
+            ASKING.set(person.id)
             setattr(request.state, SPENDS, spending)
             return await handler(request)
 

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from optcomp.center import bodies, replies
 from optcomp.center.access import GuardedRoute, person_of, roles, service_of, spends
-from optcomp.center.bodies import Number, PathName
+from optcomp.center.bodies import KeyHeader, Number, PathName, one_key
 from optcomp.center.looked_up import datasets_of, seat_of, seats_of, seen_dataset, working_seat
 from optcomp.center.problems import Problem
-from optcomp.center.runners import token_of
 from optcomp.center.service import place_of
 
 router = APIRouter(prefix="/api/v1", route_class=GuardedRoute, tags=["analyst"], responses=replies.ERRORS)
-KeyHeader = Annotated[
-    str | None,
-    Header(alias="Idempotency-Key", min_length=1, max_length=200, description="The same as `key` in the body."),
-]
 After = Annotated[int, Query(ge=0, lt=2**62, description="The last request that you know.")]
 
 
@@ -116,7 +111,7 @@ async def ask(request: Request, id: Number, body: bodies.AskBody, header: KeyHea
     found = await run_in_threadpool(working_seat, request, id)
     if body.share and not found.dataset.free:
         raise Problem("invalid", "share: the owner does not allow free answers", argument="share")
-    key, service = _key(body.key, header), service_of(request)
+    key, service = one_key(body.key, header), service_of(request)
     told = await service.call("ask", seat=place_of(found), question=body.question, key=key, repeat=body.repeat)
     if body.share:
         await run_in_threadpool(service.share, found, told["request"], person_of(request))
@@ -131,7 +126,7 @@ async def open_mechanism(
 ) -> replies.Opened:
     """Debits all that the mechanism will ever cost, and starts it; again, it goes on where it was."""
     found = await run_in_threadpool(working_seat, request, id)
-    key = _key(body.key, header)
+    key = one_key(body.key, header)
     told = await service_of(request).call(
         "open_mechanism",
         seat=place_of(found),
@@ -150,7 +145,7 @@ async def ask_mechanism(
 ) -> replies.MechanismAnswer:
     """A question to a mechanism that was paid for; conflict when it has given all its answers."""
     found = await run_in_threadpool(working_seat, request, id)
-    key = _key(body.key, header)
+    key = one_key(body.key, header)
     told = await service_of(request).call(
         "ask_mechanism",
         seat=place_of(found),
@@ -168,7 +163,7 @@ async def ask_mechanism(
 async def commit(request: Request, id: Number, body: bodies.PlanBody, header: KeyHeader = None) -> replies.Plan:
     """Debits the optimal composition of questions that are fixed before the first answer to any of them."""
     found = await run_in_threadpool(working_seat, request, id)
-    key = _key(body.key, header)
+    key = one_key(body.key, header)
     told = await service_of(request).call(
         "commit", seat=place_of(found), questions=body.questions, delta=body.delta, key=key
     )
@@ -188,9 +183,9 @@ async def planned(request: Request, id: Number, number: Number, body: bodies.Pla
 @router.post("/seats/{id}/cancel", summary="Stop a request")
 @roles("analyst")
 async def cancel(request: Request, id: Number, body: bodies.CancelBody) -> replies.Cancelled:
-    """Stops the process that works on a request of this seat; what it cost stays spent."""
+    """Stops the process that works on a request of this seat, in whichever worker; what it cost stays spent."""
     found = await run_in_threadpool(seat_of, request, id)
-    return replies.Cancelled(cancelled=service_of(request).runners.cancel(token_of(place_of(found), body.key)))
+    return replies.Cancelled(cancelled=await service_of(request).cancel(found, body.key))
 
 
 @router.get("/seats/{id}/requests/{number}/why", summary="Why an answer is private")
@@ -208,12 +203,3 @@ def wish(request: Request, id: Number, body: bodies.WishBody) -> replies.Wish:
     """A word to the owner."""
     found, person = working_seat(request, id), person_of(request)
     return replies.Wish(wish=service_of(request).catalogue.wish(found.id, body.words, by=person))
-
-
-def _key(body: str | None, header: str | None) -> str | None:
-    if body is not None and header is not None and body != header:
-        raise Problem("invalid", "key: differs from the header Idempotency-Key", argument="key")
-    key = header if body is None else body
-    if key is not None and not key.isprintable():
-        raise Problem("invalid", "key: must be text that can be printed", argument="key")
-    return key

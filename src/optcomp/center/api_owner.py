@@ -10,9 +10,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from optcomp.center import bodies, replies
-from optcomp.center.access import GuardedRoute, person_of, roles, service_of
+from optcomp.center import bodies, releases, replies
+from optcomp.center.access import GuardedRoute, person_of, roles, service_of, spends
 from optcomp.center.bodies import Number, PathName
+from optcomp.center.looked_up import seen_dataset
+from optcomp.center.problems import Problem
 
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     **replies.ERRORS,
@@ -74,33 +76,49 @@ def suspend(request: Request, name: PathName, body: bodies.SuspensionBody) -> re
 @roles("owner")
 def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFull:
     """Reads a table once, checks and freezes it, and opens its account in the ledger."""
-    made = service_of(request).catalogue.register(
-        body.name,
-        body.source,
-        declaration=body.declaration,
-        table=body.table,
-        title=body.title,
-        account=body.account,
-        epsilon=body.epsilon,
-        delta=body.delta,
-        free=body.free,
-        disjoint=body.disjoint,
-        by=person_of(request),
-    )
-    return replies.DatasetInFull.of_full(made)
+    if body.snapshot == (body.declaration is not None):
+        raise Problem("invalid", "declaration: give one, or a snapshot that has its own", argument="declaration")
+    catalogue, same = service_of(request).catalogue, {"title", "account", "epsilon", "delta", "free", "disjoint"}
+    given: dict[str, Any] = body.model_dump(include=same) | {"by": person_of(request)}
+    if body.snapshot:
+        return replies.DatasetInFull.of_full(catalogue.register_snapshot(body.name, body.source, **given))
+    given |= body.model_dump(include={"declaration", "table", "bad_cells", "multiline"})
+    return replies.DatasetInFull.of_full(catalogue.register(body.name, body.source, **given))
 
 
 @router.post("/datasets/{name}/versions", summary="Register a new version", status_code=201)
 @roles("owner")
 def renew(request: Request, name: PathName, body: bodies.VersionBody) -> replies.DatasetInFull:
     """The same table at another time, under the same account; sessions that were opened go on with what they had."""
-    return replies.DatasetInFull.of_full(service_of(request).catalogue.renew(name, body.source, by=person_of(request)))
+    made = service_of(request).catalogue.renew(
+        name, body.source, table=body.table, multiline=body.multiline, by=person_of(request)
+    )
+    return replies.DatasetInFull.of_full(made)
+
+
+@router.post("/datasets/{name}/suspension", summary="Close a dataset, or open it again")
+@roles("owner")
+def close(request: Request, name: PathName, body: bodies.SuspensionBody) -> replies.Done:
+    """Nothing may be asked about it meanwhile; what is left in its seats stays."""
+    service_of(request).catalogue.close(name, body.suspended, by=person_of(request))
+    return replies.Done(done=True)
+
+
+@router.post("/datasets/{name}/budget", summary="Lower the budget")
+@roles("owner")
+def lower(request: Request, name: PathName, body: bodies.BudgetBody) -> replies.Budget:
+    """A smaller budget for the account of a dataset, not below what is spent; before the first request any budget."""
+    catalogue = service_of(request).catalogue
+    catalogue.lower(name, epsilon=body.epsilon, delta=body.delta, by=person_of(request))
+    account = catalogue.account(catalogue.dataset(name))
+    return replies.Budget(dataset=name, account=account.name, budget=str(account.budget))
 
 
 @router.post("/datasets/{name}/proposals", summary="Propose slots")
 @roles("owner")
 def propose(request: Request, name: PathName, body: bodies.ProposalBody) -> replies.Proposal:
     """Equal or weighted slots, and what optimal composition gains over splitting; nothing is changed."""
+    seen_dataset(request, name)
     found = service_of(request).catalogue.propose(name, body.analysts, epsilon=body.epsilon, delta=body.delta)
     return replies.Proposal.model_validate(found.document())
 
@@ -163,7 +181,8 @@ def confirmations(request: Request) -> replies.Listed:
 
 @router.post("/confirmations/{id}", summary="Confirm a change")
 @roles("owner")
-def confirm(request: Request, id: Number) -> replies.Confirmed:
+@spends
+async def confirm(request: Request, id: Number) -> replies.Confirmed:
     """Carries out what another owner asked for."""
-    found = service_of(request).catalogue.confirm(id, by=person_of(request))
+    found = await releases.confirm(service_of(request), id, by=person_of(request))
     return replies.Confirmed.model_validate(found)

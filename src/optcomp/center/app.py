@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
 import optcomp
-from optcomp.center import api_analyst, api_audit, api_owner, replies
+from optcomp.center import api_analyst, api_audit, api_owner, api_releases, releases, replies
 from optcomp.center.logs import log_as_json
 from optcomp.center.problems import add_handlers
 from optcomp.center.protection import Protection
@@ -37,7 +37,7 @@ by its key: the same key again gives the stored answer, and costs nothing more."
 
 def make_app(settings: Settings) -> FastAPI:
     """The interface of the centre in this home."""
-    service = Service(settings)
+    service = Service(settings, (releases.finish,))
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
@@ -60,7 +60,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.service = service
     add_handlers(app)
     _add_open_pages(app)
-    for part in (api_analyst, api_owner, api_audit):
+    for part in (api_analyst, api_releases, api_owner, api_audit):
         app.include_router(part.router)
     app.add_middleware(Protection, hosts=settings.hosts, most_bytes=settings.most_bytes, meters=service.meters)
     return app

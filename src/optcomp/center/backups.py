@@ -1,4 +1,4 @@
-"""Backups of a home: the centre's database, the ledger, the settings and the snapshots.
+"""Backups of a home: the centre's database, the ledger, the settings, the snapshots and the records of releases.
 
 The centre's database is copied first.  The ledger may then know a batch that the copy of the centre does not, and
 cutting it again completes that; the other way round a seat would have no slot.  The ledger's keys are not in a backup.
@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from optcomp.center.settings import FILE, SNAPSHOTS, Settings
+from optcomp.center.settings import FILE, RELEASES, SNAPSHOTS, Settings
 from optcomp.center.store import Store
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Ledger
@@ -52,6 +52,8 @@ def _copied(settings: Settings, target: Path, snapshots: bool) -> dict[str, Any]
             head = ledger.backup(target / _LEDGER)
     if snapshots:
         shutil.copytree(settings.snapshots, target / SNAPSHOTS, ignore=shutil.ignore_patterns(".*"))
+    if settings.releases.is_dir():
+        shutil.copytree(settings.releases, target / RELEASES, ignore=shutil.ignore_patterns(".*"))
     shutil.copy2(settings.home / FILE, target / FILE)
     os.chmod(target / FILE, 0o600)
     return {"path": str(target), "snapshots": snapshots, "not_copied": elsewhere, **head.document()}
@@ -84,6 +86,8 @@ def restore(backup: str | Path, home: str | Path) -> dict[str, Any]:
             shutil.copytree(source / SNAPSHOTS, target / SNAPSHOTS)
         else:
             (target / SNAPSHOTS).mkdir(mode=0o700)
+        if (source / RELEASES).is_dir():
+            shutil.copytree(source / RELEASES, target / RELEASES)
         shutil.copy2(source / FILE, target / FILE)
         made = Settings.read(target).rewrite(**given)
     except BaseException:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from fastapi import Path
+from fastapi import Header, Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from optcomp.center.problems import Problem
 from optcomp.statistics import Count, Question
 
 _DEPTH = 24
@@ -20,14 +21,18 @@ def _document(value: dict[str, Any]) -> dict[str, Any]:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ValueError("must be plain JSON with finite numbers and whole characters") from None
-    if _deep(value) > _DEPTH:
+    if _is_deep(value):
         raise ValueError(f"must have at most {_DEPTH} levels")
     return value
 
 
-def _deep(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + max((_deep(each) for each in inner), default=0)
+def _is_deep(value: Any) -> bool:
+    """Level by level, so that no depth is too much for it."""
+    level = [value]
+    for _ in range(_DEPTH):
+        found = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        level = [each for inner in found for each in inner]
+    return bool(level)
 
 
 def _printable(value: str) -> str:
@@ -52,6 +57,11 @@ PathName = Annotated[str, Path(min_length=1, max_length=100, description="A name
 """A name in an address."""
 Number = Annotated[int, Path(ge=1, lt=2**62, description="A number that the server gave.", examples=[1])]
 """Of a seat, a request, a mechanism, a plan, in an address."""
+KeyHeader = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", min_length=1, max_length=200, description="The same as `key` in the body."),
+]
+"""The key of a request, as a header."""
 QUESTION = Question(Count(), epsilon="1/10").document()
 """The example of a question."""
 _MECHANISM = {
@@ -65,6 +75,24 @@ _MECHANISM = {
     "share": "1/4",
 }
 """The example of a mechanism."""
+
+
+_PLAN = {
+    "data": {"rows": 60000},
+    "budget": {"epsilon": 1, "delta": "1e-6"},
+    "statistics": {"people": {"count": None}, "mean_age": {"mean": "age"}},
+}
+"""The example of a plan: columns and people are those of the dataset."""
+
+
+def one_key(body: str | None, header: str | None) -> str | None:
+    """The key of a request, which may be in the body or in the header."""
+    if body is not None and header is not None and body != header:
+        raise Problem("invalid", "key: differs from the header Idempotency-Key", argument="key")
+    key = header if body is None else body
+    if key is not None and not key.isprintable():
+        raise Problem("invalid", "key: must be text that can be printed", argument="key")
+    return key
 
 
 class Body(BaseModel):
@@ -130,6 +158,27 @@ class PlannedBody(Body):
     index: int = Field(ge=0, lt=200, description="Its place in the plan, from 0.")
 
 
+class LookBody(Body):
+    """A plan to look at."""
+
+    plan: Document = Field(
+        description="As files of plans have it; what it does not say about the table is as declared.", examples=[_PLAN]
+    )
+
+
+class ReleaseBody(LookBody):
+    """A plan to release: debited once, and never undone."""
+
+    key: Key | None = Field(None, description="Names the release. By default the plan and the version do.")
+    publish: bool = Field(False, description="Whether everybody who may see the dataset may read it.")
+
+
+class PublicationBody(Body):
+    """Publishes a release, or ends that."""
+
+    published: bool = Field(description="Whether everybody who may see the dataset may read it.")
+
+
 class CancelBody(Body):
     """Which request is to be stopped."""
 
@@ -169,7 +218,10 @@ class DatasetBody(Body):
     source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
         description="A file below a folder that the settings list, or a table of a database that they list."
     )
-    declaration: Document = Field(description="What is declared about the table, as `optcomp data` writes it.")
+    declaration: Document | None = Field(
+        None, description="What is declared about the table, as `optcomp data` writes it; null for a snapshot."
+    )
+    snapshot: bool = Field(False, description="Whether the source is a snapshot, which has its declaration in it.")
     title: Annotated[str, Field(max_length=200)] = Field("", description="For people.")
     table: Name | None = Field(None, description="The name of the table, if the source is a database.")
     account: Name = Field(description="Of the ledger: tables whose people may overlap share one.")
@@ -179,6 +231,8 @@ class DatasetBody(Body):
     disjoint: bool | None = Field(
         None, description="Whether nobody of this account can be in another account: only the owner can know."
     )
+    bad_cells: Literal["missing", "refuse"] = Field("missing", description="What happens to cells that cannot be read.")
+    multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
 
 
 class VersionBody(Body):
@@ -187,6 +241,15 @@ class VersionBody(Body):
     source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
         description="As for a new dataset."
     )
+    table: Name | None = Field(None, description="The name of the table, if the source is a database.")
+    multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
+
+
+class BudgetBody(Body):
+    """A smaller budget for the account of a dataset."""
+
+    epsilon: Amount = Field(description="The new ε.", examples=["2"])
+    delta: Amount | None = Field(None, description="The new δ; null for none.", examples=["1e-6"])
 
 
 class ProposalBody(Body):

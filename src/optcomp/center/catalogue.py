@@ -10,12 +10,12 @@ from optcomp.center.datasets import Dataset
 from optcomp.center.people import People
 from optcomp.center.roles import By
 from optcomp.center.seats import Seat
-from optcomp.center.wishes import Wishes
+from optcomp.center.shelf import Release, Shelf
 
-__all__ = ["Catalogue", "Dataset", "Seat"]
+__all__ = ["Catalogue", "Dataset", "Release", "Seat"]
 
 
-class Catalogue(Wishes):
+class Catalogue(Shelf):
     """What can be asked about, and whose slots there are; `Catalogue(store, ledger)`."""
 
     def confirm(self, number: int, *, by: By) -> dict[str, Any]:
@@ -24,7 +24,7 @@ class Catalogue(Wishes):
         acts = Acting(waiting.who, waiting.second, waiting.id)
         made = self._carry_out()[waiting.kind](waiting.detail, acts)
         about = {"kind": waiting.kind, "who": waiting.who, "second": waiting.second}
-        return about | {"made": made.document() if isinstance(made, Dataset) else made}
+        return about | {"made": made.document() if isinstance(made, Dataset | Release) else made}
 
     def _carry_out(self) -> dict[str, Callable[[Mapping[str, Any], Acting], Any]]:
         people = People(self._store)
@@ -35,6 +35,7 @@ class Catalogue(Wishes):
             "lower": self._lower,
             "open data set": self._close,
             "cut": self._cut,
+            "release": self._release_here,
             "hand on": self._hand_on,
             "lift suspension of seat": self._suspend_seat,
             "lift suspension": lambda detail, acts: people.lift_confirmed(detail["name"], acts),

@@ -111,6 +111,11 @@ class Changes:
             found = connection.execute(select(PROPOSALS).where(PROPOSALS.c.id == number)).one()
         return _waiting(found)
 
+    def kind(self, number: int) -> str | None:
+        """What kind of change a number stands for; None if there is none."""
+        with self._store.read() as connection:
+            return connection.scalar(select(PROPOSALS.c.kind).where(PROPOSALS.c.id == number))
+
     def waiting(self) -> list[Waiting]:
         """What is not done yet, the oldest first."""
         open_ones = select(PROPOSALS).where(PROPOSALS.c.state != "done").order_by(PROPOSALS.c.id)

@@ -21,13 +21,11 @@ from sqlalchemy import Connection, Row, insert, select, update
 from optcomp.center.changes import Acting, Changes
 from optcomp.center.refusals import Conflict, NeedsSecond, NotFound
 from optcomp.center.roles import By, acting
-from optcomp.center.sources import check_source, declared_of, file_below, opened_source, written_source
+from optcomp.center.sources import check_source, declared_of, file_below, keeper_of, opened_source, written_source
 from optcomp.center.store import Store, written
 from optcomp.center.tables import DATASETS, VERSIONS
 from optcomp.errors import InvalidInput
-from optcomp.guarantees import ApproxDP
-from optcomp.interactive import BestFilter, SumFilter
-from optcomp.ledger import Account, Ledger, snapshot_name
+from optcomp.ledger import Account, Ledger, snapshot_name, usual_filter
 from optcomp.numerics import Number, exact
 from optcomp.statistics import Declared, Domain, Table, declaration_document, read_declaration
 
@@ -142,6 +140,7 @@ class Datasets:
         acts = self._acts(by, name)
         detail = {"name": name, "epsilon": _text(epsilon, "epsilon"), "delta": _text(delta, "delta")}
         self.dataset(name)
+        usual_filter(epsilon, delta)  # what is no budget is refused now, and not when it is confirmed
         self._second("lower", detail, by)
         self._lower(detail, acts)
 
@@ -214,12 +213,8 @@ class Datasets:
         return self.dataset(known.name)
 
     def _lower(self, detail: Mapping[str, Any], acts: Acting) -> None:
-        pair = ApproxDP(detail["epsilon"], detail["delta"] or 0)
-        smaller = (
-            BestFilter(pair.epsilon, pair.delta, Fraction(pair.delta) / 2) if pair.delta else SumFilter(pair.epsilon)
-        )
         account = self.account(self.dataset(detail["name"]))
-        account.lower(smaller)
+        account.lower(epsilon=detail["epsilon"], delta=detail["delta"])
         with self._store.write() as connection:
             self._changes.note(connection, acts, "lowered", {**detail, "account": account.name})
 
@@ -228,10 +223,10 @@ class Datasets:
         with opened_source(self._store.settings, detail["source"], detail["table"]) as source:
             how = {"bad_cells": detail["bad_cells"], "multiline": detail["multiline"]}
             made = Table(source, **declared.arguments, **how)
-        folder = self._store.settings.snapshots / detail["name"]
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        taken = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
-        made.save(folder / str(max(taken, default=0) + 1))
+            folder = self._store.settings.snapshots / detail["name"]
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            taken = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
+            made.save(folder / str(max(taken, default=0) + 1), connection=keeper_of(source))
         return made
 
     def _opened(self, table: Table, detail: Mapping[str, Any]) -> Account:

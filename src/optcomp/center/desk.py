@@ -28,6 +28,8 @@ _SESSIONS: WeakKeyDictionary[Ledger, OrderedDict[tuple[str, str], DurableSession
 """The sessions that this process has open, by account and slot, the one that was asked last at the end."""
 _MOST_SESSIONS = 1024
 """Sessions that are kept: some kilobytes each."""
+_PART_OF_ENGINE = 2
+"""An engine may take this part of the memory of its process and writes to disk beyond it; the rest is for answers."""
 
 
 class Place(Protocol):
@@ -49,7 +51,8 @@ def slot_of(ledger: Ledger, seat: Mapping[str, Any]) -> Slot:
 
 def table_of(settings: Place, snapshot: str) -> Table:
     """A snapshot, opened."""
-    return _OPENED.table(snapshot, tuple(getattr(settings, "databases", ())))
+    memory = getattr(settings, "memory", 0) // _PART_OF_ENGINE
+    return _OPENED.table(snapshot, tuple(getattr(settings, "databases", ())), memory=f"{memory}MB" if memory else None)
 
 
 @contextmanager
@@ -83,7 +86,8 @@ def _opened_session(ledger: Ledger, settings: Place, seat: Mapping[str, str]) ->
     except LedgerCopied:
         raise
     except Exception as error:
-        LOG.error("account %r, slot %r: the table does not open (%s)", *names, type(error).__name__)
+        version = "/".join(Path(seat["snapshot"]).parts[-2:])  # a slot would name its analyst
+        LOG.error("snapshot %s does not open (%s)", version, type(error).__name__)
         return None
     kept.move_to_end(names)
     if len(kept) > _MOST_SESSIONS:

@@ -39,7 +39,7 @@ NO_LEDGER = "The ledger cannot be used at the moment. Nothing was spent; the own
 GIVEN_UP = "given up by the owner"
 """How the ledger calls the failure of a request that will have no answer any more."""
 _LEDGER = "ledger"
-"""The argument that errors of the ledger's database name: where it lies is for its owner."""
+"""The argument that errors of a database name, that of the centre too: where it lies is for its owner."""
 _LONGEST = 200
 """Characters of a wrong value that are shown again."""
 _MOST_WORDS = 1000
@@ -84,12 +84,17 @@ class CannotAnswer(CenterError):
         super().__init__(words)
 
 
+def database_failed(error: Exception) -> bool:
+    """Whether a database could not be used, and nobody asked for anything wrong."""
+    return isinstance(error, InvalidInput) and error.argument == _LEDGER
+
+
 def failure(error: Exception, *, spends: bool) -> dict[str, Any]:
     """An error as it is sent on; `spends` says whether something may have been debited before."""
     if isinstance(error, BudgetExceeded):
         left = error.remaining if isinstance(error.remaining, Remaining) else None
         return _told("BudgetExceeded", error.reason, reason=error.reason, remaining=left_document(left))
-    if isinstance(error, InvalidInput) and error.argument != _LEDGER:
+    if isinstance(error, InvalidInput) and not database_failed(error):
         value = shown(error.value)[:_LONGEST]
         words = f"{error.argument}: {error.problem}, got {value}"
         return _told("InvalidInput", words, argument=error.argument, value=value, problem=error.problem)

@@ -21,6 +21,7 @@ from optcomp.center.opened import declared_in
 from optcomp.center.previews import preview as previewed
 from optcomp.center.previews import whole_cost
 from optcomp.center.reasons import reasons
+from optcomp.center.release_jobs import RELEASE_JOBS
 from optcomp.errors import InvalidInput, OptcompError
 from optcomp.interactive import (
     Request,
@@ -268,21 +269,28 @@ JOBS: dict[str, Job] = {
         accounts,
         dry_run,
         finish_waiting,
+        *RELEASE_JOBS,
     )
 }
 """By name."""
-SPENDING = frozenset({"ask", "open_mechanism", "ask_mechanism", "commit", "planned"})
+SPENDING = frozenset({"ask", "open_mechanism", "ask_mechanism", "commit", "planned", "release"})
 """Jobs that run after a debit: their failures all have the same words."""
+READING_LONG = frozenset({"verify", "export"})
+"""Jobs that read the whole ledger, which may take long."""
+READING = frozenset({"remaining", "preview", "transcript", "why", "free", "accounts"}) | READING_LONG
+"""Jobs that look at the ledger and at declarations alone: they open no table, draw nothing and debit nothing."""
 
 
 def perform(ledger: Ledger, settings: Place, job: str, arguments: Mapping[str, Any]) -> Document:
-    """A job's result; if it fails, what is told of that."""
+    """A job's result; if it fails, what is told of that.  MemoryError is for the process, which should end."""
     try:
         if job not in JOBS:
             raise InvalidInput("job", job, f"must be one of {', '.join(JOBS)}")
         _check_arguments(JOBS[job], arguments)
         return JOBS[job](ledger, settings, **arguments)
     except Exception as error:
+        if "MemoryError" in (type(error).__name__, getattr(error, "kind", None)):
+            raise MemoryError from None
         if not isinstance(error, OptcompError):
             LOG.warning("%s: %s", job, type(error).__name__)  # its text may hold values
         return failure(error, spends=job in SPENDING)

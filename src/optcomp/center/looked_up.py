@@ -8,10 +8,10 @@ from optcomp.center.access import person_of, service_of
 from optcomp.center.catalogue import Dataset, Seat
 from optcomp.center.problems import Problem
 from optcomp.center.refusals import NotFound
+from optcomp.center.seen import all_seen_by, seen_by
 
-_NO_DATASET = "There is no such dataset."
 _NO_SEAT = "There is no such seat."
-"""The same words for what is not there and for what is somebody else's."""
+"""The same words for one that is not there and for one that is somebody else's."""
 
 
 def seats_of(request: Request) -> list[Seat]:
@@ -42,17 +42,9 @@ def working_seat(request: Request, id: int) -> Seat:
 
 def datasets_of(request: Request) -> list[Dataset]:
     """Those that a person may see."""
-    person, catalogue = person_of(request), service_of(request).catalogue
-    found = [each for each in catalogue.datasets() if person.sees(each.name)]
-    if person.role != "analyst":
-        return found
-    seated = {seat.dataset.name for seat in seats_of(request)}
-    return [each for each in found if each.name in seated]
+    return all_seen_by(service_of(request).catalogue, person_of(request))
 
 
 def seen_dataset(request: Request, name: str) -> Dataset:
     """A dataset that a person may see."""
-    found = next((each for each in datasets_of(request) if each.name == name), None)
-    if found is None:
-        raise Problem("not_found", _NO_DATASET)
-    return found
+    return seen_by(service_of(request).catalogue, person_of(request), name)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from optcomp.center.engines import reading
 from optcomp.errors import InvalidInput
 from optcomp.statistics import Declared, Table, read_declaration
 
@@ -16,8 +17,6 @@ _MOST = 32
 """Snapshots that are kept open at a time by one process: their engines take memory."""
 _KEYS, _DECLARATION = "keys.json", "declaration.json"
 """Files of a snapshot: one is written anew with every snapshot, the other says what is declared."""
-_POSTGRES, _SCHEMES = "postgres", ("postgresql://", "postgres://")
-"""The engine beside files that keeps rows for a centre, and how its addresses begin."""
 
 
 class Opened:
@@ -27,14 +26,17 @@ class Opened:
         self._most, self._open = most, OrderedDict[tuple[str, int, int], tuple[Table, Any]]()
         self._lock = threading.Lock()
 
-    def table(self, path: str, databases: tuple[str, ...] = ()) -> Table:
-        """The snapshot in this folder; rows that a database keeps are asked for there."""
+    def table(self, path: str, databases: tuple[str, ...] = (), *, memory: str | None = None) -> Table:
+        """The snapshot in this folder; rows that a database keeps are asked for there.
+
+        `memory` is what the engine of a file may take, such as "512MB".
+        """
         key = _version(path)
         with self._lock:
             if key not in self._open:
                 connection = _connection(path, databases)
                 try:
-                    self._open[key] = Table.open(path, connection=connection), connection
+                    self._open[key] = Table.open(path, connection=connection, memory=memory), connection
                 except BaseException:
                     _close(connection)
                     raise
@@ -88,19 +90,9 @@ def _connection(path: str, databases: tuple[str, ...]) -> Any:
     engine = rows.get("engine")
     if engine == "parquet":
         return None
-    if engine == _POSTGRES:
-        for address in databases:
-            connection = _postgres(address) if address.startswith(_SCHEMES) else None
-            if connection is not None and rows.get("table") in connection.list_tables():
-                return connection
-            _close(connection)
+    for address in databases:
+        connection = reading(engine, address)
+        if connection is not None and rows.get("table") in connection.list_tables():
+            return connection
+        _close(connection)
     raise InvalidInput("databases", engine, "is not among those that are listed, or does not keep these rows")
-
-
-def _postgres(address: str) -> Any:
-    """A connection that only reads."""
-    import ibis
-    import psycopg
-
-    connection = psycopg.connect(address, options="-c default_transaction_read_only=on")
-    return ibis.postgres.from_connection(connection)

@@ -129,7 +129,8 @@ class People:
     def token(self, name: str, *, days: float = 90, scope: Sequence[str] | None = None, by: By) -> str:
         """A new token for somebody, which is shown here and never again.
 
-        Where two persons are wanted, an owner makes no token for another owner; that is done on the machine itself.
+        Where two persons are wanted, an owner makes no token for another owner; that is done on the machine itself.  A
+        token that is limited to some data sets makes none that is good for others.
         """
         seconds, names = _seconds(days), _scope(scope)
         token = f"oc_{secrets.token_urlsafe(32)}"
@@ -138,6 +139,8 @@ class People:
             alone = found.role != "owner" or found.id == person.id or isinstance(by, str)
             if not alone and self._store.settings.two_persons:
                 raise Forbidden(person.role, "make a token of another owner, where two persons are wanted")
+            if not _within(names, person.scope):
+                raise Forbidden(person.role, "make a token for data sets that their own is not for")
             made = now(connection)
             values = {"person": found.id, "hash": _hash(token), "scope": None if names is None else written(names)}
             row = insert(TOKENS).values(**values, made=made, expires=made + seconds, revoked=False)
@@ -209,8 +212,9 @@ class People:
 
 def check_name(name: object, argument: str = "name") -> None:
     """A name that people can read and that fits on a line."""
-    if not isinstance(name, str) or not name.strip() or len(name) > 200 or not name.isprintable():
-        raise InvalidInput(argument, name, "must be text that can be printed, from 1 to 200 characters")
+    if not isinstance(name, str) or not name or len(name) > 200 or not name.isprintable() or name != name.strip():
+        problem = "must be text that can be printed, from 1 to 200 characters, with no blank at either end"
+        raise InvalidInput(argument, name, problem)
 
 
 def _hash(token: str) -> str:
@@ -234,6 +238,11 @@ def _scope(scope: Sequence[str] | None) -> list[str] | None:
     if isinstance(scope, str) or not all(isinstance(each, str) for each in scope):
         raise InvalidInput("scope", scope, "must be names of data sets, or None for all")
     return sorted(set(scope))
+
+
+def _within(names: Sequence[str] | None, scope: Sequence[str] | None) -> bool:
+    """Whether a token for these data sets is good for no more than one with this scope."""
+    return scope is None or (names is not None and set(names) <= set(scope))
 
 
 def _read_scope(text: str | None) -> tuple[str, ...] | None:

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from optcomp.center.failures import NOT_ANSWERED, Busy, CannotAnswer, CannotStart, Stopped
+from optcomp.center.failures import NOT_ANSWERED, Busy, CannotAnswer, CannotStart, Stopped, database_failed
 from optcomp.center.refusals import Conflict, Forbidden, NeedsSecond, NotFound, NotKnown, Suspended, TooMany
 from optcomp.errors import (
     BudgetExceeded,
@@ -59,8 +59,14 @@ _CODES: tuple[tuple[type[OptcompError] | tuple[type[OptcompError], ...], str], .
 """What the errors are called that have nothing to tell but their words."""
 _LONGEST = 600
 """Letters of a message: what somebody sent may be quoted in it."""
+NO_DATABASE = "A database of the centre cannot be used at the moment. Ask again in a while."
+"""The words if the database of the centre or that of the ledger fails: where it lies is for its owner."""
 DEFECT = "The server failed. What happened is in its log, without any values."
 """The words for an error that nobody foresaw."""
+
+
+_NO_OBJECT = "must be a JSON object, sent with the header Content-Type: application/json"
+"""What is wrong with a body that is none, or that does not say so."""
 
 
 class Problem(Exception):
@@ -106,6 +112,8 @@ def of_library(error: OptcompError) -> Problem:
         return Problem("too_many", str(error), wait=error.seconds)
     if isinstance(error, BudgetExceeded):
         return Problem("budget_exceeded", str(error), remaining=_left(error.remaining))
+    if database_failed(error):
+        return Problem("busy", NO_DATABASE)
     if isinstance(error, InvalidInput):
         return Problem("invalid", str(error), argument=plain(error.argument))
     if isinstance(error, HypothesisNotMet):
@@ -147,7 +155,8 @@ def _of_validation(errors: Any) -> Problem:
     """The first thing that is wrong with a request, by its place; the value is not repeated."""
     first: Mapping[str, Any] = next(iter(errors), {"loc": ("body",), "msg": "cannot be read"})
     place = ".".join(str(step) for step in first["loc"][1:]) or str(first["loc"][0])
-    return Problem("invalid", f"{place}: {first['msg']}", argument=plain(place))
+    words = _NO_OBJECT if place == "body" else first["msg"]
+    return Problem("invalid", f"{place}: {words}", argument=plain(place))
 
 
 def _of_framework(error: HTTPException) -> Problem:

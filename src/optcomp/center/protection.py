@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 import time
 import traceback
@@ -29,6 +30,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """On every response that does not say otherwise."""
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")
+"""A Host header: a name or an address in brackets, and a port."""
 _BODY_SECONDS = 30.0
 """Within which a body must have come: whoever sends it slower holds a place that others need."""
 SPENDS = "optcomp_spends"
@@ -132,9 +135,9 @@ class _Counted:
 
 
 def _host(given: str) -> str:
-    """The name in a Host header, without its port."""
-    name = given.strip().lower()
-    return name.partition("]")[0] + "]" if name.startswith("[") else name.partition(":")[0]
+    """The name in a Host header, without its port; nothing if something else follows it."""
+    found = _HOST.fullmatch(given.strip().lower())
+    return found[1] if found else ""
 
 
 def described(error: BaseException) -> str:

@@ -45,11 +45,11 @@ class Conflict(OptcompError):
 
 
 class TooMany(OptcompError):
-    """More requests in this minute than are allowed."""
+    """More requests in this minute, or at once, than are allowed."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, words: str | None = None) -> None:
         self.seconds = seconds
-        super().__init__(f"too many requests: wait {seconds:.0f} s")
+        super().__init__(words or f"too many requests: wait {seconds:.0f} s")
 
 
 class NeedsSecond(OptcompError):

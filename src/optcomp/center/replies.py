@@ -148,10 +148,52 @@ class Plan(Reply):
     plan: int = Field(description="Its number.")
 
 
+class PlanLook(Reply):
+    """What a plan would cost; from declarations and the account only."""
+
+    plan: str = Field(description="The digest of the plan.")
+    document: dict[str, Any] = Field(description="The plan, with what is declared about the table.")
+    facts: dict[str, Any] = Field(description="Statistics with budgets and errors, the total, and all of it in words.")
+    fits: bool = Field(description="Whether it can be released now.")
+    reason: str | None = Field(description="Why not.")
+    paid: dict[str, Any] | None = Field(description="What would be debited, exactly and in words.")
+    left: dict[str, Any] | None = Field(description="What is left in the account now.")
+    after: dict[str, Any] | None = Field(description="What would be left.")
+    committed: bool = Field(description="Whether a slot was committed for it, which pays instead of the account.")
+    released: int | None = Field(description="The number of the same plan's release, which costs nothing again.")
+
+
+class ReleaseInShort(Reply):
+    """A release without its record."""
+
+    id: int = Field(description="Its number.")
+    dataset: str = Field(description="What it is about.")
+    version: int = Field(description="Of the dataset.")
+    plan: str = Field(description="The digest of the plan.")
+    at: float = Field(description="When it was asked for: seconds since 1970.")
+    who: str = Field(description="The owner who released it.")
+    second: str | None = Field(description="The owner who confirmed it, where two are wanted.")
+    published: bool = Field(description="Whether everybody who may see the dataset may read it.")
+    state: str = Field(description="done; or waiting, until the record is there.")
+    sha256: str | None = Field(description="Of the record.")
+
+
+class Releases(Reply):
+    """Several."""
+
+    releases: list[ReleaseInShort] = Field(description="The oldest first.")
+
+
+class Released(ReleaseInShort):
+    """A release with its record."""
+
+    record: dict[str, Any] = Field(description="What `optcomp verify` proves again; it never changes.")
+
+
 class Cancelled(Reply):
     """Whether something was stopped."""
 
-    cancelled: bool = Field(description="False if this process of the server works on no such request.")
+    cancelled: bool = Field(description="False if no worker of any server was at work on such a request.")
 
 
 class Why(Reply):
@@ -168,6 +210,14 @@ class Done(Reply):
     """It was done."""
 
     done: bool = Field(True, description="True.")
+
+
+class Budget(Reply):
+    """What an account may spend in all."""
+
+    dataset: str = Field(description="Whose account it is.")
+    account: str = Field(description="Of the ledger.")
+    budget: str = Field(description="In words.")
 
 
 class Waits(Reply):

@@ -3,39 +3,32 @@
 They are started by "spawn", each with a ledger and an engine of its own, so nothing that was drawn in one process is
 drawn again in another.  Jobs and results are JSON over a pipe; nothing is unpickled that came from outside.  A process
 that is killed leaves the ledger as it is: what was debited stays reserved, and the same key runs it again.
+
+Jobs that only read the ledger have processes of their own, so that they do not wait behind slow questions.  They take
+an idle process of the others too; questions never take theirs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import multiprocessing
-import os
-import signal
-import threading
 import time
-from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from optcomp.center.failures import Busy, Cancelled, CannotStart, RunnerDied, Stopped, TookTooLong
+from optcomp.center.processes import Runner, Workplace
+from optcomp.center.turns import Gate, Person, Turns
 from optcomp.errors import InvalidInput
 
-_READY = b"ready"
-"""What a process says when it can work."""
-_START = 60.0
-"""Seconds that a process may take to start: it imports numerical libraries, on a machine that may be at work."""
-_STARTS = 2
-"""How often a process is started before that is an error."""
-_QUEUE = 64
-"""Jobs that may wait, beside four for each process."""
 _LEAST_LEASE = 30.0
 """Seconds that a process may work on a request before others may take it over, at least."""
+_CLOSING = "the service is closing; nothing was spent"
+"""What is told of jobs that come, or wait, when the service ends."""
 
 
 class RunnerSettings(Protocol):
@@ -59,22 +52,23 @@ class RunnerSettings(Protocol):
 
     @property
     def runners(self) -> int:
-        """How many processes."""
+        """How many processes answer questions."""
+
+    @property
+    def readers(self) -> int:
+        """How many processes read the ledger only; 0: that takes its turn with questions."""
+
+    @property
+    def waiting(self) -> int:
+        """Jobs of one person that may wait for questions, and as many for reading."""
+
+    @property
+    def memory(self) -> int:
+        """Megabytes that a process may take beyond what it has when it starts; 0 is no limit."""
 
     @property
     def bucket(self) -> float:
         """Seconds; what follows a debit is told at whole multiples of it.  0: at once."""
-
-
-@dataclass(frozen=True)
-class Workplace:
-    """What a process is told when it starts."""
-
-    home: Path
-    ledger: str = field(repr=False)
-    private: Path
-    lease: float
-    databases: tuple[str, ...] = field(default=(), repr=False)
 
 
 def token_of(seat: Mapping[str, Any], key: str) -> str:
@@ -96,31 +90,40 @@ class Runners:
         if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= 1024:
             raise InvalidInput("count", number, "must be a whole number from 1 to 1024")
         self.count, self._settings = number, settings
-        lease = max(_LEAST_LEASE, settings.seconds + 5)
-        databases = tuple(getattr(settings, "databases", ()))
-        place = Workplace(settings.home, settings.ledger, settings.private, lease, databases)
-        self._all = [_Runner(place) for _ in range(number)]
-        self._idle = deque(self._all)
-        self._waiting = deque[asyncio.Future[_Runner]]()
+        place = _workplace(settings)
+        self._questions = Turns([Runner(place) for _ in range(number)], settings.waiting)
+        reading = replace(place, answers=False)
+        self._reading = Turns([Runner(reading) for _ in range(settings.readers)], settings.waiting)
+        self._all = (*self._questions.runners, *self._reading.runners)
         self._calls: dict[str, list[_Call]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._threads = ThreadPoolExecutor(number, "optcomp-runner")
+        self._threads = ThreadPoolExecutor(len(self._all), "optcomp-runner")
         self._closed = False
 
     @property
     def waiting(self) -> int:
-        """How many jobs wait for a process."""
-        return sum(not gate.done() for gate in self._waiting)
+        """How many jobs wait for a process that answers questions."""
+        return self._questions.waiting
 
     @property
     def working(self) -> int:
-        """How many processes are at work."""
-        return self.count - len(self._idle)
+        """How many processes that answer questions are at work."""
+        return self._questions.working
+
+    @property
+    def reading_waiting(self) -> int:
+        """How many jobs wait to read the ledger."""
+        return self._reading.waiting
 
     @property
     def processes(self) -> list[int]:
-        """The numbers of the processes that run."""
-        return [number for number in (runner.process_id for runner in self._all) if number is not None]
+        """The numbers of the processes that answer questions and run."""
+        return _numbers(self._questions)
+
+    @property
+    def readers(self) -> list[int]:
+        """The numbers of the processes that read the ledger and run."""
+        return _numbers(self._reading)
 
     async def start(self) -> None:
         """Start all processes now, and not when the first job comes; CannotStart if one does not."""
@@ -134,12 +137,13 @@ class Runners:
         *,
         seconds: float | None = None,
         token: str | None = None,
+        person: Person = None,
     ) -> dict[str, Any]:
         """Have a job done; a result with "error" is a refusal, or a failure in words that tell nothing else.
 
-        `Busy` if too many wait; `TookTooLong`, `Cancelled` or `RunnerDied` if the process was stopped.  Whoever stops
-        waiting does not stop the job: it was paid for.  `token` is what `cancel` takes; by default that of its seat and
-        key.
+        `Busy` if too many wait, `TooMany` if too many of this person do; `TookTooLong`, `Cancelled` or `RunnerDied` if
+        the process was stopped.  Whoever stops waiting does not stop the job: it was paid for.  `token` is what
+        `cancel` takes; by default that of its seat and key.  People take turns: `person` says whose job it is.
         """
         from optcomp.center.jobs import SPENDING
 
@@ -147,20 +151,34 @@ class Runners:
         call = _Call(token if token is not None else _token(arguments))
         limit = self._settings.seconds if seconds is None else seconds
         if self._closed:
-            raise Busy("the service is closing; nothing was spent")
-        if not self._idle and self.waiting >= 4 * self.count + _QUEUE:
-            raise Busy("too many questions wait; nothing was spent, ask again in a while")
+            raise Busy(_CLOSING)
+        place = self._place(job, person, opens="snapshot" in arguments)
         try:
-            return await self._done(call, message, limit)
+            return await self._done(call, place, message, limit)
         finally:
             if job in SPENDING and self._settings.bucket > 0:
                 await asyncio.sleep(until_next(time.monotonic() - begun, self._settings.bucket))
 
-    async def _done(self, call: _Call, message: bytes, limit: float) -> dict[str, Any]:
+    def _place(self, job: str, person: Person, *, opens: bool) -> Runner | Gate:
+        """A process that is free for a job, which may open a table; or, where it waits for one."""
+        from optcomp.center.jobs import READING, READING_LONG
+
+        if job not in READING or opens or not self._reading.runners:
+            own, able = self._questions, [self._questions]
+        else:
+            own, able = self._reading, [self._reading, self._questions]
+        if job in READING_LONG:
+            able.reverse()  # so that others can still read
+        for turns in able:
+            if turns.idle:
+                return turns.idle.popleft()
+        return own.join(person)
+
+    async def _done(self, call: _Call, place: Runner | Gate, message: bytes, limit: float) -> dict[str, Any]:
         if call.token:
             self._calls.setdefault(call.token, []).append(call)
         try:
-            runner = await self._turn(call)
+            runner = place if isinstance(place, Runner) else await self._turn(call, place)
         except BaseException:
             self._forget(call)
             raise
@@ -170,28 +188,26 @@ class Runners:
         task.add_done_callback(_looked_at)
         return await asyncio.shield(task)
 
-    async def _turn(self, call: _Call) -> _Runner:
-        """A process that is free, in the order of asking."""
-        if self._idle:
-            return self._idle.popleft()
-        call.gate = asyncio.get_running_loop().create_future()
-        self._waiting.append(call.gate)
+    async def _turn(self, call: _Call, gate: Gate) -> Runner:
+        """The process that a job gets when its turn has come."""
+        call.gate = gate
         try:
-            return await call.gate
+            return await gate
         except asyncio.CancelledError:
-            if call.gate.done() and not call.gate.cancelled() and call.gate.exception() is None:
-                self._release(call.gate.result())
+            if gate.done() and not gate.cancelled() and gate.exception() is None:
+                self._release(gate.result())
             raise
         finally:
             call.gate = None
 
-    def _release(self, runner: _Runner) -> None:
-        while self._waiting:
-            gate = self._waiting.popleft()
-            if not gate.done():
-                gate.set_result(runner)
-                return
-        self._idle.append(runner)
+    def _release(self, runner: Runner) -> None:
+        """Give a process to whose turn it is; one that has no question left reads."""
+        own = self._reading if runner in self._reading.runners else self._questions
+        gate = own.next() or self._reading.next()
+        if gate is None:
+            own.idle.append(runner)
+        else:
+            gate.set_result(runner)
 
     def _forget(self, call: _Call) -> None:
         others = [each for each in self._calls.get(call.token, ()) if each is not call]
@@ -200,7 +216,7 @@ class Runners:
         else:
             self._calls.pop(call.token, None)
 
-    async def _work(self, call: _Call, runner: _Runner, message: bytes, limit: float) -> dict[str, Any]:
+    async def _work(self, call: _Call, runner: Runner, message: bytes, limit: float) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         try:
             await loop.run_in_executor(self._threads, runner.ensure)
@@ -214,6 +230,7 @@ class Runners:
             try:
                 reply = await future
             except (EOFError, OSError):
+                await loop.run_in_executor(self._threads, runner.kill)  # one that is about to end takes no more jobs
                 raise (call.stopped or RunnerDied)() from None
             found: dict[str, Any] = json.loads(reply)
             return found
@@ -222,7 +239,7 @@ class Runners:
             self._forget(call)
             self._replace_later(runner)
 
-    def _replace_later(self, runner: _Runner) -> None:
+    def _replace_later(self, runner: Runner) -> None:
         """Give a process back; one that was killed is replaced before."""
         if runner.alive or runner.failed or self._closed:
             self._release(runner)
@@ -244,12 +261,15 @@ class Runners:
             call.stop(Cancelled)
         return bool(calls)
 
+    def holds(self, token: str) -> bool:
+        """Whether a job of this token is at work or waits."""
+        return token in self._calls
+
     async def close(self) -> None:
         """Let what works finish, for as long as a question may take, and end all processes."""
         self._closed = True
-        for gate in self._waiting:
-            if not gate.done():
-                gate.set_exception(Busy("the service is closing; nothing was spent"))
+        for turns in (self._questions, self._reading):
+            turns.refuse(_CLOSING)
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=self._settings.seconds)
         for runner in self._all:
@@ -262,8 +282,8 @@ class _Call:
     """A job on its way."""
 
     token: str
-    gate: asyncio.Future[_Runner] | None = None
-    runner: _Runner | None = None
+    gate: Gate | None = None
+    runner: Runner | None = None
     stopped: type[Stopped] | None = field(default=None)
 
     def stop(self, why: type[Stopped]) -> None:
@@ -275,100 +295,14 @@ class _Call:
             self.gate.set_exception(why())
 
 
-class _Runner:
-    """One process; `ensure` and `exchange` wait, and are called from threads."""
-
-    def __init__(self, place: Workplace) -> None:
-        self._place = place
-        self._process: multiprocessing.process.BaseProcess | None = None
-        self._connection: Connection | None = None
-        self._lock = threading.Lock()
-        self.failed = False
-        """Whether it did not start when it was started last."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process is not None and self._process.is_alive()
-
-    @property
-    def process_id(self) -> int | None:
-        """Its number, if it runs."""
-        process = self._process
-        return process.pid if process is not None and process.is_alive() else None
-
-    def ensure(self) -> None:
-        """Start it if it does not run; CannotStart if it dies at once, twice in a row."""
-        with self._lock:
-            for _ in range(_STARTS):
-                self.failed = not (self.alive or self._started())
-                if not self.failed:
-                    return
-        raise CannotStart(
-            f"a process that answers ended {_STARTS} times before it could work; its errors are in the log"
-        )
-
-    def _started(self) -> bool:
-        self._clear()
-        context = multiprocessing.get_context("spawn")
-        mine, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self._place), daemon=True, name="optcomp-runner")
-        process.start()
-        theirs.close()
-        self._process, self._connection = process, mine
-        with suppress(EOFError, OSError):
-            if mine.poll(_START) and mine.recv_bytes() == _READY:
-                return True
-        process.kill()
-        process.join(_START)
-        return False
-
-    def exchange(self, message: bytes) -> bytes:
-        """Send a job and wait for its result; EOFError or OSError if the process ends meanwhile."""
-        connection = self._connection
-        if connection is None:
-            raise EOFError
-        connection.send_bytes(message)
-        return connection.recv_bytes()
-
-    def kill(self) -> None:
-        """End it at once, whatever it does."""
-        process = self._process
-        if process is not None and process.is_alive():
-            process.kill()
-            process.join(_START)
-
-    def _clear(self) -> None:
-        connection, process = self._connection, self._process
-        self._connection = self._process = None
-        if connection is not None:
-            connection.close()
-        if process is not None:
-            process.join(_START)
+def _workplace(settings: RunnerSettings) -> Workplace:
+    lease = max(_LEAST_LEASE, settings.seconds + 5)
+    databases = tuple(getattr(settings, "databases", ()))
+    return Workplace(settings.home, settings.ledger, settings.private, lease, databases, settings.memory)
 
 
-def serve(connection: Connection, place: Workplace) -> None:
-    """The main loop of a process: jobs in, results out, until the service is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a service that is interrupted ends its processes itself
-    from optcomp.center.dry_runs import warm_up
-    from optcomp.center.jobs import perform
-    from optcomp.center.logs import log_as_json
-    from optcomp.ledger import Ledger
-
-    log_as_json()
-    warm_up()
-    ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
-    connection.send_bytes(_READY)
-    while True:
-        try:
-            message = connection.recv_bytes()
-        except (EOFError, OSError):
-            break
-        job = json.loads(message)
-        result = perform(ledger, place, job["job"], job["arguments"])
-        with suppress(BrokenPipeError, ConnectionResetError):  # the service is gone: its answer is in the ledger
-            connection.send_bytes(json.dumps(result).encode())
-    os._exit(0)  # engines may have threads that do not end by themselves
+def _numbers(turns: Turns) -> list[int]:
+    return [number for number in (runner.process_id for runner in turns.runners) if number is not None]
 
 
 def until_next(passed: float, bucket: float) -> float:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from optcomp.center.buckets import Buckets
+from optcomp.center.cancellations import Cancelling
 from optcomp.center.catalogue import Catalogue, Dataset, Seat
 from optcomp.center.changes import Changes
-from optcomp.center.failures import CenterError
+from optcomp.center.failures import CenterError, database_failed
 from optcomp.center.meters import Meters
 from optcomp.center.people import People
 from optcomp.center.problems import Problem, not_answered
 from optcomp.center.protection import described, log
 from optcomp.center.roles import Person
-from optcomp.center.runners import Runners
+from optcomp.center.runners import Runners, token_of
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
+from optcomp.errors import InvalidInput
 from optcomp.ledger import Ledger
 
 _CODES = {
@@ -37,18 +41,23 @@ _WORTH_TELLING = {"BudgetExceeded": ("remaining",), "InvalidInput": ("argument",
 _AGAIN = 30.0
 """Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
 
+ASKING: ContextVar[int | None] = ContextVar("optcomp_asking", default=None)
+"""Who asks, by number: set once for each request, so that no endpoint can forget whose turn a job takes."""
+
 
 class Service:
     """Store, ledger and runners of one process of the centre."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, finishing: Sequence[Callable[[Service], Awaitable[None]]] = ()) -> None:
+        """`finishing` is what else goes on with work that was paid for and interrupted."""
+        self.settings, self._more = settings, tuple(finishing)
         self.store = Store(settings)
         self.ledger = Ledger(settings.ledger, private=settings.private)
         self.people, self.changes = People(self.store), Changes(self.store)
         self.catalogue = Catalogue(self.store, self.ledger)
         self.runners = Runners(settings, settings.runners)
-        self.meters = Meters()
+        self.cancelling = Cancelling(self.store, self.runners)
+        self.meters, self._buckets = Meters(), Buckets(settings.bucket)
         self._finishing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -71,13 +80,24 @@ class Service:
             for seat in await run_in_threadpool(self.catalogue.seats):
                 if (seat.dataset.account, seat.slot) in waiting:
                     await self.runners.call("finish_waiting", {"seats": [place_of(seat)]})
+        for more in self._more:
+            await more(self)
 
     async def call(self, job: str, **arguments: Any) -> dict[str, Any]:
         """Have a job done where the data are; a refusal is raised as a problem."""
-        found = await self.runners.call(job, arguments, seconds=self.settings.seconds)
+        async with self._buckets.of(arguments.get("seat")):
+            if "seat" in arguments and arguments.get("key") is not None:
+                self.cancelling.begins(token_of(arguments["seat"], arguments["key"]))
+            found = await self.runners.call(job, arguments, seconds=self.settings.seconds, person=ASKING.get())
         if isinstance(found.get("error"), str):  # the error of a preview is how far off an answer may be
             raise _refused(found)
         return found
+
+    async def cancel(self, seat: Seat, key: str) -> bool:
+        """Stop what works on a request of a seat; whether there was anything."""
+        place = place_of(seat)
+        await self._buckets.end_of_bucket(place)
+        return await self.cancelling.stop(token_of(place, key))
 
     async def preview(self, seat: Seat, question: Mapping[str, Any], confidence: float) -> dict[str, Any]:
         """What a question would cost; from the declaration and what is left."""
@@ -85,8 +105,13 @@ class Service:
         return await self.call("preview", seat=place, question=dict(question), confidence=confidence)
 
     def share(self, seat: Seat, request: int, person: Person) -> None:
-        """An analyst agrees that the answer to a request is told to others."""
-        self.catalogue.agree(seat.id, str(request), by=person)
+        """An analyst agrees that the answer to a request, which is paid for, is told to others."""
+        try:
+            self.catalogue.agree(seat.id, str(request), by=person)
+        except InvalidInput as error:
+            if database_failed(error):
+                raise not_answered() from None
+            raise
 
     def shared(self, dataset: Dataset) -> list[dict[str, Any]]:
         """Seats with the requests whose answers are shared."""
@@ -103,8 +128,12 @@ class Service:
         return None
 
     def gauges(self) -> dict[str, float]:
-        """What the runners do now."""
-        return {"runners": self.runners.count, "runners_working": self.runners.working, "waiting": self.runners.waiting}
+        """What the runners do now; where answers leave in buckets, that would tell how long they took."""
+        runners = self.runners
+        if self.settings.bucket:
+            return {"runners": runners.count}
+        waiting = {"waiting": runners.waiting, "waiting_to_read": runners.reading_waiting}
+        return {"runners": runners.count, "runners_working": runners.working, **waiting}
 
     async def close(self) -> None:
         """End the runners, and give back all connections."""
@@ -113,6 +142,7 @@ class Service:
             with suppress(asyncio.CancelledError, CenterError):
                 await self._finishing
         await self.runners.close()
+        await self.cancelling.close()
         self.store.close()
         self.ledger.close()
 

@@ -26,6 +26,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from optcomp.center.app import HOME
+from optcomp.center.connections import LimitedConfig
 from optcomp.center.failures import CannotStart
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
@@ -36,6 +37,8 @@ _ANSWERS_WITHIN = 120.0
 """Seconds until a server must answer: its workers import numerical libraries."""
 _APP = "optcomp.center.app:from_environment"
 """What workers run."""
+_IDLE = 15
+"""Seconds that a connection may stay open between two requests: clients open a new one when they need it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def serve(settings: Settings, listening: Listening, answering: Callable[[str], N
     with Store(settings), Ledger(settings.ledger, private=settings.private):
         pass  # what does not open is told here, and not by every worker
     os.environ[HOME] = str(settings.home)
-    config = _config(listening)
+    config = _config(listening, settings)
     with _bound(listening) as bound:
         port = bound.getsockname()[1]
         url = f"{'https' if listening.tls_key else 'http'}://{_shown(listening.host)}:{port}"
@@ -92,9 +95,11 @@ def _served(config: uvicorn.Config, bound: socket.socket) -> bool:
     return all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
 
 
-def _config(listening: Listening) -> uvicorn.Config:
-    return uvicorn.Config(
+def _config(listening: Listening, settings: Settings) -> uvicorn.Config:
+    return LimitedConfig(
         _APP,
+        header_seconds=settings.header_seconds,
+        connections=0 if listening.behind_proxy else settings.connections,  # all of them are those of the proxy
         factory=True,
         host=listening.host,
         port=listening.port,
@@ -103,12 +108,11 @@ def _config(listening: Listening) -> uvicorn.Config:
         ssl_keyfile=None if listening.tls_key is None else str(listening.tls_key),
         proxy_headers=listening.behind_proxy,
         forwarded_allow_ips="127.0.0.1,::1" if listening.behind_proxy else "",
-        http="h11",
         ws="none",
         access_log=False,
         log_config=None,
         server_header=False,
-        timeout_keep_alive=15,
+        timeout_keep_alive=_IDLE,
         timeout_worker_healthcheck=60,  # a machine at work may let a process wait
         timeout_graceful_shutdown=30,
         h11_max_incomplete_event_size=16 * 1024,
@@ -122,6 +126,7 @@ def _bound(listening: Listening) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((listening.host, listening.port))
+        made.listen()  # now, else another server that starts at the same time has the port too
     except OSError as error:
         made.close()
         where = f"{listening.host}:{listening.port}"

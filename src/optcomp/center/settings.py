@@ -21,6 +21,8 @@ FILE = "center.yaml"
 """The settings, in the home."""
 SNAPSHOTS = "snapshots"
 """The folder of the snapshots, in the home."""
+RELEASES = "releases"
+"""The folder of the records of releases, in the home."""
 _LEDGER = "center.ledger"
 """The ledger, unless it is elsewhere."""
 _DATABASE = "center.db"
@@ -58,7 +60,17 @@ class Settings:
     seconds: float = 60.0
     """For one question."""
     runners: int = 2
-    """Processes that answer."""
+    """Processes that answer questions."""
+    readers: int = 1
+    """Processes beside them that only read the ledger; 0: reading takes its turn with questions."""
+    waiting: int = 32
+    """Questions of one person that may wait for a process at a time, and as many requests that read."""
+    memory: int = 4096
+    """Megabytes that a runner may take beyond what it has when it starts, by the operating system; 0 is no limit."""
+    header_seconds: float = 15.0
+    """Within which the headers of a request must have come, and what is left of a body after its response."""
+    connections: int = 256
+    """That one address may hold at a time, with each worker; 0 is no limit."""
     bucket: float = 0.0
     """Responses after a debit leave at whole multiples of so many seconds; 0 is off."""
     two_persons: bool = False
@@ -70,6 +82,11 @@ class Settings:
     def snapshots(self) -> Path:
         """Where snapshots are kept."""
         return self.home / SNAPSHOTS
+
+    @property
+    def releases(self) -> Path:
+        """Where the records of releases are kept."""
+        return self.home / RELEASES
 
     @property
     def shown_ledger(self) -> str:
@@ -200,10 +217,14 @@ def _whole(key: str, value: object) -> int:
     return int(number)
 
 
+def _whole_or_none(key: str, value: object) -> int:
+    return 0 if _number(key, value) == 0 else _whole(key, value)
+
+
 def _seconds(key: str, value: object) -> float:
     number = _number(key, value)
-    if number < 0 or (key == "seconds" and not number):
-        raise InvalidInput(key, value, "must be a number of seconds above 0" if key == "seconds" else "must not be < 0")
+    if number < 0 or (key != "bucket" and not number):
+        raise InvalidInput(key, value, "must be a number of seconds above 0" if key != "bucket" else "must not be < 0")
     return float(number)
 
 
@@ -234,8 +255,9 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "private": _folder,
     "folders": _folders,
     **dict.fromkeys(("databases", "hosts"), _texts),
-    **dict.fromkeys(("rate", "logins", "most_bytes", "runners"), _whole),
-    **dict.fromkeys(("seconds", "bucket"), _seconds),
+    **dict.fromkeys(("rate", "logins", "most_bytes", "runners", "waiting"), _whole),
+    **dict.fromkeys(("readers", "memory", "connections"), _whole_or_none),
+    **dict.fromkeys(("seconds", "bucket", "header_seconds"), _seconds),
     "two_persons": _flag,
     "notice": _share,
 }

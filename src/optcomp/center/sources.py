@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from optcomp.center.engines import connected, keeps_rows
 from optcomp.center.settings import Settings, shown_address
 from optcomp.errors import InvalidInput, OptcompError
-from optcomp.extras import needed
 from optcomp.statistics import OTHER, Declared, Domain, is_snapshot, read_declaration
 
 _DEFAULTS: dict[str, Any] = {
@@ -40,8 +40,9 @@ def file_below(settings: Settings, source: str | Path, *, snapshot: bool = False
     for path in inside:
         if is_snapshot(path) if snapshot else path.is_file():
             return path
-    below = "is not below a folder of the settings" if not inside else "is not there"
-    raise InvalidInput("source", words, f"{below}; owners register {'snapshots' if snapshot else 'files'} below those")
+    kind = "snapshot" if snapshot else "file"
+    problem = "is not below a folder of the settings" if not inside else f"is no {kind} there"
+    raise InvalidInput("source", words, f"{problem}; name a {kind} by its path below one of those folders, or in full")
 
 
 def check_source(settings: Settings, source: str | Path, table: str | None) -> None:
@@ -61,12 +62,12 @@ def opened_source(settings: Settings, source: str | Path, table: str | None) -> 
     if table is None:
         yield file_below(settings, source)
         return
-    address, ibis = _listed_database(settings, str(source), table), needed("ibis", "data")
+    address = _listed_database(settings, str(source), table)
     schema, _, name = table.rpartition(".")
     with ExitStack() as opened:
         problem = None
         try:
-            connection = ibis.connect(address)
+            connection = connected(address)
             opened.callback(connection.disconnect)
             found = connection.table(name, **({"database": schema} if schema else {}))
         except Exception as error:
@@ -74,6 +75,12 @@ def opened_source(settings: Settings, source: str | Path, table: str | None) -> 
         if problem is not None:
             raise InvalidInput("table", table, problem)
         yield found
+
+
+def keeper_of(source: Any) -> Any:
+    """The connection that keeps the rows of a snapshot of this source; None if they go to a file."""
+    connection = None if isinstance(source, Path) else source.get_backend()
+    return connection if connection is not None and keeps_rows(connection) else None
 
 
 def _listed_database(settings: Settings, address: str, table: str | None) -> str:

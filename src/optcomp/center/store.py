@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, insert, inspect, select, text
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from optcomp.center.settings import Settings
 from optcomp.center.tables import FACTS, METADATA, VERSION
@@ -100,4 +100,7 @@ def _opened(connection: Connection, address: str, create: bool) -> str:
     if facts.version > VERSION:
         problem = f"has a version that this program does not know; it knows {VERSION}"
         raise InvalidInput("database", facts.version, problem)
+    if facts.version < VERSION:  # newer versions have more tables, and nothing else
+        METADATA.create_all(connection)
+        connection.execute(update(FACTS).values(version=VERSION))
     return str(facts.center)

@@ -10,6 +10,9 @@
     proposals   what waits for a second owner
     wishes      analysts who ask for more
     agreements  answers that their analysts share
+    releases    plans that were released, or are on their way; the records are files
+    cancellations
+                requests that are to be stopped, wherever they are
 
 Times are seconds since 1970 by the clock of the database.
 """
@@ -31,18 +34,13 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 1
-"""Of the schema."""
+from optcomp.ledger import RowNumber, one_of
+
+VERSION = 2
+"""Of the schema.  Tables that an older version lacks are made when it is opened."""
 ROLES = ("owner", "analyst", "auditor")
 """What people may be."""
 METADATA = MetaData()
-_Number = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite numbers rows by itself only in columns of this type."""
-
-
-def _one_of(column: str, *values: str) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(map(repr, values))})")
-
 
 FACTS = Table(
     "facts",
@@ -56,17 +54,17 @@ FACTS = Table(
 PEOPLE = Table(
     "people",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("role", String(16), nullable=False),
     Column("suspended", Boolean, nullable=False),
-    _one_of("role", *ROLES),
+    one_of("role", *ROLES),
 )
 
 TOKENS = Table(
     "tokens",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("person", ForeignKey("people.id"), nullable=False, index=True),
     Column("hash", String(64), nullable=False, unique=True),
     Column("scope", Text, nullable=True),  # JSON: names of data sets; NULL is all
@@ -86,7 +84,7 @@ COUNTERS = Table(
 DATASETS = Table(
     "datasets",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("title", Text, nullable=False),
     Column("account", Text, nullable=False),
@@ -94,7 +92,7 @@ DATASETS = Table(
     Column("declaration", Text, nullable=False),  # JSON
     Column("free", Boolean, nullable=False),
     Column("state", String(16), nullable=False),
-    _one_of("state", "open", "closed"),
+    one_of("state", "open", "closed"),
 )
 
 VERSIONS = Table(
@@ -109,7 +107,7 @@ VERSIONS = Table(
 SEATS = Table(
     "seats",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("dataset", ForeignKey("datasets.id"), nullable=False),
     Column("account", Text, nullable=False),
     Column("batch", Text, nullable=False),
@@ -126,7 +124,7 @@ SEATS = Table(
 CHANGES = Table(
     "changes",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("at", Float(53), nullable=False),
     Column("who", Text, nullable=False),
     Column("what", Text, nullable=False),
@@ -137,26 +135,26 @@ CHANGES = Table(
 PROPOSALS = Table(
     "proposals",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("at", Float(53), nullable=False),
     Column("who", Text, nullable=False),
     Column("kind", String(32), nullable=False),
     Column("detail", Text, nullable=False),  # JSON
     Column("state", String(16), nullable=False),
     Column("second", Text, nullable=True),
-    _one_of("state", "waiting", "confirmed", "done"),
+    one_of("state", "waiting", "confirmed", "done"),
 )
 
 WISHES = Table(
     "wishes",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("at", Float(53), nullable=False),
     Column("seat", ForeignKey("seats.id"), nullable=False),
     Column("person", ForeignKey("people.id"), nullable=False),
     Column("words", Text, nullable=False),
     Column("state", String(16), nullable=False),
-    _one_of("state", "open", "granted", "declined"),
+    one_of("state", "open", "granted", "declined"),
 )
 
 AGREEMENTS = Table(
@@ -165,4 +163,35 @@ AGREEMENTS = Table(
     Column("seat", ForeignKey("seats.id"), primary_key=True),
     Column("request", Text, primary_key=True),
     Column("at", Float(53), nullable=False),
+)
+
+RELEASES = Table(
+    "releases",
+    METADATA,
+    Column("id", RowNumber, primary_key=True),
+    Column("dataset", ForeignKey("datasets.id"), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("plan", String(64), nullable=False),  # the digest
+    Column("document", Text, nullable=False),  # JSON: the plan
+    Column("key", Text, nullable=True),
+    Column("at", Float(53), nullable=False),
+    Column("who", Text, nullable=False),
+    Column("second", Text, nullable=True),
+    Column("proposal", BigInteger, nullable=True),
+    Column("published", Boolean, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("data", String(64), nullable=True),  # by what the account knows the snapshot
+    Column("sha256", String(64), nullable=True),  # of the record
+    UniqueConstraint("dataset", "version", "plan"),
+    UniqueConstraint("dataset", "key"),
+    one_of("state", "waiting", "done"),
+)
+
+CANCELLATIONS = Table(
+    "cancellations",
+    METADATA,
+    Column("id", RowNumber, primary_key=True),
+    Column("request", String(64), nullable=False, index=True),  # hash of its account, slot and key
+    Column("at", Float(53), nullable=False),
+    Column("taken", Boolean, nullable=False),  # whether a worker stops it
 )

@@ -15,10 +15,11 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from optcomp.client import flows
+from optcomp.client import flows, release_flows
 from optcomp.client.exchange import Flow
 from optcomp.client.flows import SeatPlace
 from optcomp.client.frames import frame
+from optcomp.client.release_flows import PlanLike
 from optcomp.client.wire import carry_out, checked
 from optcomp.interactive import Answer, Entry, Mechanism, Remaining, question_of
 from optcomp.numerics import Number
@@ -59,6 +60,34 @@ class Client:
     def open(self, dataset: str, *, slot: str | None = None) -> RemoteSession:
         """Your session about a dataset; `slot` says which one if you have several."""
         return RemoteSession(self._http, carry_out(self._http, flows.opened(dataset, slot, self._retries)))
+
+    def look(self, dataset: str, plan: PlanLike) -> dict[str, Any]:
+        """What a plan would cost, and how far off its numbers would be; nothing is spent.  For owners."""
+        return carry_out(self._http, release_flows.look(dataset, plan, self._retries))
+
+    def release(self, dataset: str, plan: PlanLike, *, key: str | None = None, publish: bool = False) -> dict[str, Any]:
+        """Release a plan: debited from the dataset's account, once, and never undone.  For owners.
+
+        The result has the `record`; or a `confirmation`, if another owner must confirm it first.  With `publish`
+        everybody who may see the dataset may read it.
+        """
+        return carry_out(self._http, release_flows.release(dataset, plan, key, publish, self._retries))
+
+    def releases(self, dataset: str) -> list[dict[str, Any]]:
+        """What was released about a dataset, and you may read."""
+        return carry_out(self._http, release_flows.releases(dataset, self._retries))
+
+    def release_record(self, dataset: str, number: int) -> dict[str, Any]:
+        """The record of a release, which `optcomp.release.verify_release` proves again."""
+        return carry_out(self._http, release_flows.release_record(dataset, number, self._retries))
+
+    def release_file(self, dataset: str, number: int, form: str = "json") -> str:
+        """The record as text, its numbers as `csv`, or a report in `html`; it costs nothing."""
+        return carry_out(self._http, release_flows.release_file(dataset, number, form, self._retries))
+
+    def publish(self, dataset: str, number: int, published: bool = True) -> dict[str, Any]:
+        """Let everybody who may see the dataset read a release, or end that.  For owners."""
+        return carry_out(self._http, release_flows.publish(dataset, number, published, self._retries))
 
     def close(self) -> None:
         """Give back the connections."""

@@ -31,6 +31,8 @@ class Call:
     body: Mapping[str, Any] | None = None
     again: bool = True
     """Whether it may be sent twice: it reads, or it has a key."""
+    text: bool = False
+    """Whether the response is wanted as text, and not as what JSON says."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Reply:
     body: Any
     wait: float | None = field(default=None)
     """Seconds, if the server asks to wait."""
+    text: str = field(default="", repr=False, compare=False)
+    """The body as it came."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ def exchange(call: Call, retries: int) -> Flow[Any]:
             if last:
                 raise NotServed("unreachable", 0, "nobody answered")
         elif reply.status < 400:
-            return reply.body
+            return reply.text if call.text else reply.body
         elif last or reply.status not in _BUSY:
             raise error_of(reply.status, reply.body if isinstance(reply.body, Mapping) else {})
         asked = reply.wait if reply is not None and reply.wait is not None else 0.0
@@ -84,4 +88,4 @@ def reply_of(status: int, content: bytes, headers: Mapping[str, str]) -> Reply:
     except ValueError:
         body = None
     asked = headers.get("retry-after", "")
-    return Reply(status, body, float(asked) if asked.isdigit() else None)
+    return Reply(status, body, float(asked) if asked.isdigit() else None, content.decode("utf8", "replace"))

@@ -34,7 +34,6 @@ class SeatPlace:
     id: int
     slot: str
     dataset: str
-    version: int
     declared: Declared
     retries: int
 
@@ -52,7 +51,7 @@ def datasets(retries: int) -> Flow[list[str]]:
 
 def free_answers(dataset: str, retries: int) -> Flow[list[Answer]]:
     """Answers that others shared."""
-    declared, _ = yield from _declared(dataset, retries)
+    declared = yield from _declared(dataset, retries)
     found = yield from exchange(Call("GET", f"{_API}/datasets/{quote(dataset, safe='')}/free"), retries)
     return [_answer(each, declared) for each in found["answers"]]
 
@@ -65,8 +64,8 @@ def opened(dataset: str, slot: str | None, retries: int) -> Flow[SeatPlace]:
         raise NotServed("not_found", 404, f"you have no such seat at {dataset!r}")
     if len(mine) > 1:
         raise InvalidInput("slot", slot, f"must be one of {', '.join(each['slot'] for each in mine)}")
-    declared, version = yield from _declared(dataset, retries)
-    return SeatPlace(int(mine[0]["id"]), str(mine[0]["slot"]), dataset, version, declared, retries)
+    declared = yield from _declared(dataset, retries)
+    return SeatPlace(int(mine[0]["id"]), str(mine[0]["slot"]), dataset, declared, retries)
 
 
 def ask(
@@ -74,7 +73,7 @@ def ask(
 ) -> Flow[Answer]:
     """An answer, paid once however often it is asked for."""
     form = {"question": question.document(), "repeat": repeat}
-    body = {**form, "key": _key(seat, "question", form, key), "share": share}
+    body = {**form, "key": _key("question", form, key), "share": share}
     found = yield from exchange(Call("POST", f"{seat.path}/questions", body), seat.retries)
     return _answer(found, seat.declared)
 
@@ -143,7 +142,7 @@ def open_mechanism(seat: SeatPlace, mechanism: Mechanism, key: str | None, repea
     """Pay for an interactive mechanism; its number."""
     spec = read_mechanism(mechanism.document())
     form = {"mechanism": spec.document(), "repeat": repeat}
-    body = {**form, "key": _key(seat, "mechanism", form, key)}
+    body = {**form, "key": _key("mechanism", form, key)}
     found = yield from exchange(Call("POST", f"{seat.path}/mechanisms", body), seat.retries)
     return int(found["mechanism"]), spec
 
@@ -151,7 +150,7 @@ def open_mechanism(seat: SeatPlace, mechanism: Mechanism, key: str | None, repea
 def ask_mechanism(seat: SeatPlace, number: int, spec: Mechanism, asked: Any, key: str | None, repeat: int) -> Flow[Any]:
     """An answer of a mechanism."""
     form = {"ask": asked, "repeat": repeat}
-    body = {**form, "key": _key(seat, "ask", {**form, "mechanism": number}, key)}
+    body = {**form, "key": _key("ask", {**form, "mechanism": number}, key)}
     found = yield from exchange(Call("POST", f"{seat.path}/mechanisms/{number}/questions", body), seat.retries)
     return spec.read_told(found["answer"])
 
@@ -160,7 +159,7 @@ def commit(seat: SeatPlace, questions: Iterable[Question], delta: Number, key: s
     """Declare questions before the first answer; number of the plan, and how many questions it has."""
     asked = [question.document() for question in questions]
     form = {"questions": asked, "delta": number_text(delta, "delta")}
-    body = {**form, "key": _key(seat, "plan", form, key)}
+    body = {**form, "key": _key("plan", form, key)}
     found = yield from exchange(Call("POST", f"{seat.path}/plans", body), seat.retries)
     return int(found["plan"]), len(asked)
 
@@ -185,14 +184,15 @@ def explained(seat: SeatPlace) -> Flow[str]:
     return "\n".join(lines)
 
 
-def _declared(dataset: str, retries: int) -> Flow[tuple[Declared, int]]:
+def _declared(dataset: str, retries: int) -> Flow[Declared]:
     found = yield from exchange(Call("GET", f"{_API}/datasets/{quote(dataset, safe='')}"), retries)
-    return read_declaration(found["declaration"]), int(found["version"])
+    return read_declaration(found["declaration"])
 
 
 def _answer(found: dict[str, Any], declared: Declared) -> Answer:
     return replace(read_answer(found["answer"], declared), receipt=found.get("receipt"))
 
 
-def _key(seat: SeatPlace, kind: str, form: dict[str, Any], key: str | None) -> str:
-    return key_of(kind, {**form, "version": seat.version}) if key is None else key
+def _key(kind: str, form: dict[str, Any], key: str | None) -> str:
+    """A seat asks one version of its data set, so none is part of the key: a renewal makes nobody pay twice."""
+    return key_of(kind, form) if key is None else key

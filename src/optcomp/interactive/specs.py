@@ -24,6 +24,11 @@ class Mechanism(Written, ABC):
     kind: ClassVar[str]
     """What documents call it."""
 
+    @property
+    @abstractmethod
+    def theorem(self) -> str:
+        """The theorem that proves what it costs, by its id."""
+
     @classmethod
     @abstractmethod
     def read(cls, entries: Entries) -> Self:

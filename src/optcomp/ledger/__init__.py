@@ -9,7 +9,9 @@ needed("sqlalchemy", "ledger")  # looked for here, so that its absence is told i
 
 from optcomp.ledger.account import Account
 from optcomp.ledger.books import LedgerCopied
+from optcomp.ledger.caps import usual_filter
 from optcomp.ledger.chain import Broken
+from optcomp.ledger.columns import RowNumber, one_of
 from optcomp.ledger.copies import Adoption, Waiting
 from optcomp.ledger.database import Database
 from optcomp.ledger.debits import Debit, Placed
@@ -48,6 +50,7 @@ __all__ = [
     "Receipt",
     "RequestState",
     "RequestView",
+    "RowNumber",
     "SessionView",
     "Slot",
     "SlotNotFree",
@@ -58,6 +61,8 @@ __all__ = [
     "VerifiedAccount",
     "Waiting",
     "WrongKey",
+    "one_of",
     "snapshot_name",
+    "usual_filter",
     "verify_export",
 ]

@@ -28,6 +28,7 @@ from optcomp.interactive import (
     Refused,
     Remaining,
     Request,
+    Taken,
     charge_cheapest,
     price_offers,
     recorded_total,
@@ -36,6 +37,7 @@ from optcomp.interactive import (
 from optcomp.ledger import slots
 from optcomp.ledger.amounts import named, read_sums, summed, written_cost, written_sums
 from optcomp.ledger.books import Writing
+from optcomp.ledger.caps import cap_of
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.claims import with_cap
 from optcomp.ledger.debits import RELEASES, SECRET, SECRET_FORM, Debit, Placed, debits_of, place_of
@@ -51,6 +53,7 @@ from optcomp.ledger.opening import (
 )
 from optcomp.ledger.payments import fixed, paid_documents
 from optcomp.ledger.receipts import Receipt
+from optcomp.ledger.requests import RequestView, request_of
 from optcomp.ledger.schema import HOLDERS
 from optcomp.ledger.session import DurableSession
 from optcomp.ledger.slots import Share, Slot
@@ -185,9 +188,7 @@ class Account:
         _check_key(key)
         given = Unit.of(declared)
         unit = unit_of(self._holder, given)
-        converted = [unit.converted(offer, given) for offer in offers]
-        if not self.capped:  # nothing is saved by another offer, and the first one keeps the plain sums readable
-            converted = converted[:1]
+        converted = self._converted(offers, declared)
         later = None if reserve is None else (reserve[0], unit.converted((reserve[1],), given)[0])
         if later is not None and self._holder.find(key) is None:
             self._check_reserve(*later, converted)
@@ -196,9 +197,25 @@ class Account:
             slot = None if plan is None else slots.committed_slot(self._holder, plan)
             if slot is None:
                 return self._holder.perform(replace(work, paid_by=self._first_use(unit)))
-            _check_committed(slot, converted)
+            slots.check_committed(slot, converted)
             with suppress(SlotNotFree):  # somebody else took the slot a moment ago
                 return self._holder.perform(replace(work, offers=(), paid_by=self._first_use(unit, slot)))
+
+    def foreseen(self, offers: Sequence[Offer], declared: Declared) -> tuple[Taken[Filter], Offer] | Refused:
+        """What a release with these offers would take now, and which of them it would pay; nothing is debited."""
+        row, opened = self._holder.row(), self._holder.opened
+        if row.state != AccountState.OPEN:
+            raise closed(self._holder, row)
+        fixed_ones = [fixed(opened, offer) for offer in self._converted(offers, declared)]
+        found = charge_cheapest(restore(row.budget), price_offers(opened, fixed_ones), delta_counts=False)
+        return found if isinstance(found, Refused) else (found, fixed_ones[found.index])
+
+    def _converted(self, offers: Sequence[Offer], declared: Declared) -> list[Offer]:
+        """Offers for the unit of the account: those among which it chooses."""
+        given = Unit.of(declared)
+        converted = [unit_of(self._holder, given).converted(offer, given) for offer in offers]
+        # without a cap nothing is saved by another offer, and the first one keeps the plain sums readable
+        return converted if self.capped else converted[:1]
 
     def _first_use(self, unit: Unit, slot: Row[Any] | None = None) -> Callable[[Writing], Mapping[str, Any]]:
         """Decides what the account protects, and takes a slot, in the write that reserves."""
@@ -231,6 +248,11 @@ class Account:
         """The stored answer of a key, if there is one."""
         found = self._holder.find(key)
         return None if found is None or found.answer is None else self._holder.stored(found)
+
+    def request(self, key: str) -> RequestView | None:
+        """The request of a key as it stands, answered or on its way; None if nothing was debited for it."""
+        found = self._holder.find(key)
+        return None if found is None else request_of(self._holder, found.id)
 
     def place(self, key: str) -> Placed:
         """What a request paid, and the sums of everything recorded before it and with it."""
@@ -318,23 +340,27 @@ class Account:
             enter_request(writing, holder, "entered", key, what, {"entered": key}, body["paid"])
         return holder.find(key)  # type: ignore[return-value]
 
-    def lower(self, budget: Filter) -> None:
-        """A smaller cap; before the first answer any cap.  What was promised is never taken back."""
-        holder = self._holder
-        if not isinstance(budget, Filter):
-            raise InvalidInput("budget", budget, "must be a filter such as BestFilter(3, '1e-6', '5e-7')")
-        budget = restore(budget.document_text())  # what is written is what counts, whatever a subclass says
+    def lower(
+        self, budget: Filter | None = None, *, epsilon: Number | None = None, delta: Number | None = None
+    ) -> None:
+        """A smaller cap; before the first answer any cap.  What was promised is never taken back.
+
+        A filter, or ε and δ as for `Ledger.open`.
+        """
+        holder, given = self._holder, cap_of(budget, epsilon, delta)
+        if given is None:
+            raise InvalidInput("epsilon", epsilon, "must be given, or a filter")
         with holder.books.writing() as writing:
             row = holder.row_within(writing)
             if row.state == AccountState.SPENT:
                 raise closed(holder, row)
             now = restore(row.budget)
-            moved = budget if not now.admitted and not budget.admitted else now.lowered(budget)
-            text = budget.document_text()
+            moved = given if not now.admitted and not given.admitted else now.lowered(given)
+            text = given.document_text()
             about = with_cap(json.loads(row.about), json.loads(row.opened), used=now.admitted > 0)
             holder.swap(writing, row, moved, opened=text, about=canonical(about))
             writing.append("cap", holder.account, {"holder": holder.id, "opened": json.loads(text)})
-        holder.opened = budget
+        holder.opened = given
 
     def totals(self) -> tuple[RecordedTotal, ...]:
         """What everything recorded comes to, best first, each with the theorem that proves it.
@@ -374,11 +400,3 @@ def _check_key(key: object) -> None:
     check_key("" if key is None else key)
     if str(key).startswith(_OWN_KEYS) or key == SECRET:
         raise InvalidInput("key", key, f"must not begin with one of {', '.join(map(repr, _OWN_KEYS))}")
-
-
-def _check_committed(slot: Row[Any], offers: Sequence[Offer]) -> None:
-    """A plan may not cost more than what was committed for it."""
-    pairs = [offer[0] for offer in offers if len(offer) == 1 and isinstance(offer[0], ApproxDP | PureDP)]
-    limit = Fraction(slot.epsilon), Fraction(slot.delta)
-    if not any(Fraction(each.epsilon) <= limit[0] and Fraction(each.delta) <= limit[1] for each in pairs):
-        raise InvalidInput("plan", slot.plan, f"costs more than slot {slot.name!r}, which was committed for it")

@@ -20,11 +20,12 @@ from sqlalchemy import Row, insert, select, update
 
 from optcomp.errors import HypothesisNotMet, InvalidInput
 from optcomp.guarantees import ApproxDP, PureDP, checked_delta
-from optcomp.interactive import BestFilter, Filter, Refused, SumFilter, charge_cheapest, in_words, price_offers, restore
+from optcomp.interactive import BestFilter, Filter, Refused, charge_cheapest, in_words, price_offers, restore
 from optcomp.ledger import copies, exports, overview, verification
 from optcomp.ledger.account import Account
 from optcomp.ledger.amounts import NOTHING, written_sums
 from optcomp.ledger.books import Books, Writing
+from optcomp.ledger.caps import cap_of
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.copies import Adoption, Waiting
 from optcomp.ledger.exports import Export
@@ -110,7 +111,9 @@ class Ledger:
         `sample` is (rows, population) of a secret random sample, for the total that is told (BBG18).
         """
         check_name(name)
-        given = _filter(budget, epsilon, delta)
+        if isinstance(budget, Filter) and budget.admitted:
+            raise InvalidInput("budget", budget, "has been spent from: open an account with a fresh filter")
+        given = cap_of(budget, epsilon, delta)
         found = self._find(name)
         if found is None:
             if given is None:
@@ -268,25 +271,6 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self.address!r})"
-
-
-def _filter(budget: Filter | None, epsilon: Number | None, delta: Number | None) -> Filter | None:
-    if budget is not None:
-        if not isinstance(budget, Filter):
-            raise InvalidInput("budget", budget, "must be a filter such as BestFilter(3, '1e-6', '5e-7')")
-        if epsilon is not None or delta is not None:
-            raise InvalidInput("epsilon", epsilon, "must not be given beside a filter")
-        if budget.admitted:
-            raise InvalidInput("budget", budget, "has been spent from: open an account with a fresh filter")
-        return restore(budget.document_text())  # what is written is what counts, whatever a subclass says
-    if epsilon is None:
-        if delta is not None:
-            raise InvalidInput("epsilon", epsilon, "must be given with a delta")
-        return None
-    pair = ApproxDP(epsilon, 0 if delta is None else delta)
-    if not pair.delta:
-        return SumFilter(pair.epsilon)
-    return BestFilter(pair.epsilon, pair.delta, Fraction(pair.delta) / 2)
 
 
 def _check_useful(budget: Filter) -> None:

@@ -32,6 +32,7 @@ from sqlalchemy import (
 )
 
 from optcomp.errors import InvalidInput
+from optcomp.ledger.columns import RowNumber, one_of
 from optcomp.ledger.states import AccountState, RequestState, SlotState
 
 VERSION = 1
@@ -42,13 +43,6 @@ NOBODY = 0
 """The parent of accounts; not NULL, for two NULLs would count as different names."""
 
 METADATA = MetaData()
-_Number = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite numbers rows by itself only in columns of this type, which hold 64 bits there and need no index."""
-
-
-def _one_of(column: str, *values: str) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(repr(str(value)) for value in values)})")
-
 
 FACTS = Table(
     "facts",
@@ -67,7 +61,7 @@ FACTS = Table(
 HOLDERS = Table(
     "holders",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("account", BigInteger, nullable=False),  # the account it belongs to, which is its own id for accounts
     Column("parent", BigInteger, nullable=False),
     Column("slot", BigInteger, nullable=True),
@@ -81,13 +75,13 @@ HOLDERS = Table(
     Column("state", String(16), nullable=False),
     UniqueConstraint("parent", "name"),
     CheckConstraint(f"guard >= 0 AND guard <= {FULL}"),
-    _one_of("state", *AccountState),
+    one_of("state", *AccountState),
 )
 
 SLOTS = Table(
     "slots",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("account", BigInteger, nullable=False),
     Column("batch", BigInteger, nullable=False),  # the request that paid for it
     Column("parent", BigInteger, nullable=True),  # the slot that it was split from
@@ -97,13 +91,13 @@ SLOTS = Table(
     Column("plan", String(64), nullable=True),  # digest of the plan it was committed for
     Column("state", String(16), nullable=False),
     UniqueConstraint("account", "name"),
-    _one_of("state", *SlotState),
+    one_of("state", *SlotState),
 )
 
 REQUESTS = Table(
     "requests",
     METADATA,
-    Column("id", _Number, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("holder", BigInteger, nullable=False),
     Column("key", Text, nullable=False),
     Column("mechanism", BigInteger, nullable=True),  # the request that opened the mechanism which was asked
@@ -118,7 +112,7 @@ REQUESTS = Table(
     Column("sequence", BigInteger, nullable=False),  # of its last entry in the chain
     Column("head", String(64), nullable=False),
     UniqueConstraint("holder", "key"),
-    _one_of("state", *RequestState),
+    one_of("state", *RequestState),
     CheckConstraint("(answer IS NULL) = (state IN ('reserved', 'failed'))"),
 )
 
@@ -134,7 +128,7 @@ MECHANISMS = Table(
 ENTRIES = Table(
     "entries",
     METADATA,
-    Column("sequence", _Number, primary_key=True, autoincrement=False),
+    Column("sequence", RowNumber, primary_key=True, autoincrement=False),
     Column("at", String(32), nullable=False),
     Column("kind", String(16), nullable=False),
     Column("account", BigInteger, nullable=True),

@@ -20,8 +20,8 @@ from sqlalchemy.exc import IntegrityError
 
 from optcomp.composition import compose
 from optcomp.errors import BudgetExceeded, InvalidInput
-from optcomp.guarantees import ApproxDP
-from optcomp.interactive import Filter, Remaining, Request, SumFilter, in_words, price_offers, restore
+from optcomp.guarantees import ApproxDP, PureDP
+from optcomp.interactive import Filter, Offer, Remaining, Request, SumFilter, in_words, price_offers, restore
 from optcomp.ledger.amounts import named
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.holders import Holder
@@ -307,3 +307,11 @@ def _insert(
     made = select(SLOTS).where(SLOTS.c.batch == batch, SLOTS.c.parent.is_not_distinct_from(parent))
     found = {row.name: Slot(account, row) for row in writing.connection.execute(made)}
     return {name: found[name] for name in shares}
+
+
+def check_committed(slot: Row[Any], offers: Sequence[Offer]) -> None:
+    """A plan may not cost more than what was committed for it."""
+    pairs = [offer[0] for offer in offers if len(offer) == 1 and isinstance(offer[0], ApproxDP | PureDP)]
+    limit = Fraction(slot.epsilon), Fraction(slot.delta)
+    if not any(Fraction(each.epsilon) <= limit[0] and Fraction(each.delta) <= limit[1] for each in pairs):
+        raise InvalidInput("plan", slot.plan, f"costs more than slot {slot.name!r}, which was committed for it")

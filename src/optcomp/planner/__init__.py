@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from optcomp.planner.errors import ErrorModel
     from optcomp.planner.plan import Line, Plan, budget_dict, inside_of, make_plan
     from optcomp.planner.plan_schema import schema
-    from optcomp.planner.source import MOST_BYTES, dumped, is_data, parsed
+    from optcomp.planner.source import MOST_BYTES, dumped, is_data, load, parsed
 
 _MODULE_OF = {
     "Allocation": "allocation",
@@ -43,6 +43,7 @@ _MODULE_OF = {
     "inside_of": "plan",
     "is_data": "source",
     "item_of": "choosing",
+    "load": "source",
     "make_plan": "plan",
     "parsed": "source",
     "read": "document",
@@ -76,6 +77,7 @@ __all__ = [
     "inside_of",
     "is_data",
     "item_of",
+    "load",
     "make_plan",
     "parsed",
     "read",

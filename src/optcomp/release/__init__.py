@@ -2,17 +2,21 @@
 
 from optcomp.release.advice import percent, plain, shortened
 from optcomp.release.committing import commit_plans
+from optcomp.release.csv_table import csv_text
 from optcomp.release.entering import enter_release
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
 from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, preflight
-from optcomp.release.ledger_entry import so_far
+from optcomp.release.kept import paid_release, release_snapshot, stored_release
+from optcomp.release.ledger_entry import offers_of, so_far
 from optcomp.release.payer import Payer
+from optcomp.release.paying import ReleaseInterrupted
 from optcomp.release.pictures import printable
 from optcomp.release.plan_facts import facts, growth, near, up
 from optcomp.release.prepared_data import PreparedData, prepare_data
-from optcomp.release.released import Prepared, ReleaseInterrupted, prepare, release_plan
+from optcomp.release.proved_plan import Prepared, prepare
+from optcomp.release.released import release_plan
 from optcomp.release.report import page
-from optcomp.release.store import NotReleased, Store, replace_file
+from optcomp.release.store import NotReleased, Store, plan_digest, replace_file, text_of
 from optcomp.release.tables import (
     Row,
     Sheet,
@@ -44,23 +48,30 @@ __all__ = [
     "Verification",
     "cell_sheet",
     "commit_plans",
+    "csv_text",
     "enter_release",
     "facts",
     "growth",
     "near",
+    "offers_of",
     "page",
+    "paid_release",
     "percent",
     "plain",
+    "plan_digest",
     "plan_sheet",
     "preflight",
     "prepare",
     "prepare_data",
     "printable",
     "release_plan",
+    "release_snapshot",
     "replace_file",
     "result_sheet",
     "shortened",
     "so_far",
+    "stored_release",
+    "text_of",
     "up",
     "verify_release",
 ]

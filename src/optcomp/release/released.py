@@ -11,45 +11,28 @@ again goes on from there, and pays nothing more.  The file is written from what 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed, OptcompError, UnreadableData
+from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.guarantees import ZCDP, ApproxDP
-from optcomp.interactive import Answer, Offer, answer, paid_session
-from optcomp.interactive.filters import Filter, SumFilter, ZCDPFilter
-from optcomp.numerics import Exact, listening
-from optcomp.planner import Document, PairBudget, Plan, RhoBudget, Spending, make_plan
-from optcomp.release.ledger_entry import ledger_entry, plan_offers, reserve_name, so_far
+from optcomp.numerics import listening
+from optcomp.planner import Document, make_plan
+from optcomp.release.ledger_entry import so_far
 from optcomp.release.payer import Payer
-from optcomp.release.plan_facts import facts, growth
-from optcomp.release.store import (
-    Identity,
-    NotReleased,
-    Store,
-    Taken,
-    Unpaid,
-    View,
-    file_digest,
-    now,
-    plan_digest,
-    text_of,
-)
-from optcomp.release.told import Released, guarantee_told, versions_told
-from optcomp.statistics import Count, Table, difference, is_snapshot
-from optcomp.theorems import Bound
+from optcomp.release.paying import Paying, told_by
+from optcomp.release.proved_plan import Tell, prepare
+from optcomp.release.store import Identity, NotReleased, Store, Taken, View, file_digest, plan_digest
+from optcomp.statistics import Table, difference, is_snapshot
 
 if TYPE_CHECKING:
-    from optcomp.ledger import Account, Ledger, Stored
+    from optcomp.ledger import Ledger
 
 _DELTA = Fraction(1, 10**6)
 """δ of the odometer of an account that a plan without δ opens."""
-Tell = Callable[[str, float], None]
 
 
 def table_of(document: Document, source: object) -> Table:
@@ -71,97 +54,6 @@ def _from_snapshot(document: Document, path: Path) -> Table:
         problem = f"is a snapshot of another declaration: {other}; prepare the data again with this plan"
         raise InvalidInput("source", str(path), problem)
     return table
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A plan that fits a table and its budget; nothing has been asked yet."""
-
-    plan: Plan
-    table: Table
-    bound: Bound | None
-    cost: ApproxDP | ZCDP
-
-    @property
-    def offers(self) -> list[Offer]:
-        """Every guarantee that is proved of this release: its certified total, and those of its questions.
-
-        What the plan keeps for later is part of the total, and beside the questions it stands by itself.
-        """
-        parts = tuple(cost for line in self.plan.lines for cost in line.question.costs(self.table))
-        return plan_offers(self.cost, parts, self.plan.reserve)
-
-    def run(self, tell: Tell = lambda what, share: None) -> Released:
-        """Pay for the whole plan from its own budget, then ask; an error after the debit refunds nothing.
-
-        The ledger was debited before.
-        """
-        session = paid_session(self.table, _quota(self.plan), name="release")
-        questions = [line.question for line in self.plan.lines]
-
-        def ask() -> tuple[Answer, ...]:
-            found = []
-            for place, question in enumerate(questions):
-                tell(f"asking {question.statistic}", place / len(questions))
-                found.append(answer(question, self.table))
-            return tuple(found)
-
-        answers = session.pay(f"a plan of {len(questions)} statistics", [self.cost], ask)
-        return Released(self.plan, answers, self.bound, session)
-
-
-def prepare(plan: Plan, table: Table) -> Prepared:
-    """Prove the total for this table, and refuse what cannot be released; no question is asked."""
-    for line in plan.lines:
-        line.wish.statistic.check(table)
-        line.question.scales(table)
-    spendings = _spendings(plan, table)
-    if isinstance(plan.inside, ApproxDP):
-        bound = _proved(plan, plan.inside, spendings)
-        _affordable(bound.upper, plan.inside.epsilon, "ε")
-        _check_sample(plan, table)
-        return Prepared(plan, table, bound, ApproxDP(Fraction(bound.upper), plan.inside.delta))
-    total = RhoBudget(plan.inside.rho).total(spendings)
-    _affordable(total, plan.inside.rho, "ρ")
-    return Prepared(plan, table, None, ZCDP(total))
-
-
-def _proved(plan: Plan, inside: ApproxDP, spendings: Sequence[Spending]) -> Bound:
-    """The total for this table: that of the plan, if the same guarantees are spent."""
-    extra = () if plan.reserve is None else (plan.reserve,)
-    budget = PairBudget(inside.epsilon, inside.delta)
-    planned = budget.counted([line.spending for line in plan.lines], extra)
-    if plan.bound is not None and planned == budget.counted(spendings, extra):
-        return plan.bound
-    return budget.bound(spendings, extra)
-
-
-def _quota(plan: Plan) -> Filter:
-    """Exactly what may be spent on the table."""
-    if isinstance(plan.inside, ZCDP):
-        return ZCDPFilter(plan.inside.rho)
-    return SumFilter(plan.inside.epsilon, plan.inside.delta)
-
-
-def _spendings(plan: Plan, table: Table) -> list[Spending]:
-    """What each statistic spends on the very table that is asked."""
-    models = [replace(line.spending.model, table=table) for line in plan.lines]
-    return [Spending(model, line.spending.budget) for model, line in zip(models, plan.lines, strict=True)]
-
-
-def _affordable(total: float, limit: Exact, symbol: str) -> None:
-    if not total <= limit:
-        reason = f"the plan costs {symbol} = {total:.10g}, more than its budget of {float(limit):g}; nothing was spent"
-        raise BudgetExceeded(total, limit, reason)
-
-
-def _check_sample(plan: Plan, table: Table) -> None:
-    """A sample that is larger than declared is less secret than the plan says; its size is public by declaration."""
-    if plan.document.population is None:
-        return
-    ((rows,),) = Count().measure(table)
-    if rows != plan.document.rows:
-        raise InvalidInput("data.rows", plan.document.rows, "is not the number of rows of the table")
 
 
 def release_plan(
@@ -230,20 +122,13 @@ class _Data:
         return table
 
 
-class ReleaseInterrupted(MechanismFailed):
-    """A release was paid for and not finished; whoever asks for it again pays nothing more."""
-
-    def __str__(self) -> str:
-        return f"{super().__str__()}; run the same command again: the release is finished without being paid again"
-
-
 class _Release:
     """One release on its way."""
 
     def __init__(self, document: Document, data: _Data, store: Store, payer: Payer, tell: Tell) -> None:
         self._document, self._data, self._store, self._payer, self._tell = document, data, store, payer, tell
         self._identity = Identity(plan_digest(document.source), data.digest)
-        self._ran = False
+        self._paying = Paying(document, self._identity)
 
     def made(self) -> tuple[View, bool]:
         """From its file, from the ledger, or now."""
@@ -251,7 +136,7 @@ class _Release:
         if stored is not None:
             return stored, False
         account = self._payer.find()
-        answered = None if account is None else account.answered(self._key(account))
+        answered = None if account is None else account.answered(self._paying.key(account))
         prepared = None if answered is not None else prepare(make_plan(self._document), self._data.table(self._tell))
         if account is None:
             assert prepared is not None
@@ -263,71 +148,15 @@ class _Release:
                 self._identity, {"ledger": account.ledger_id, "account": account.name}
             ) as finish:
                 if prepared is not None:
-                    answered = self._paid(account, prepared)
+                    answered = self._paying.paid(account, prepared, self._tell)
                 assert answered is not None
-                return finish(_told_by(answered)), self._ran
+                return finish(told_by(answered)), self._paying.ran
         except Taken:
             stored = self._store.found(self._identity)
             if stored is None:
                 reason = "was there a moment ago; nothing was spent, try again"
                 raise NotReleased(self._store.path, reason) from None
             return stored, False
-
-    def _form(self, account: Account) -> dict[str, str]:
-        """What is released, for the ledger and whoever audits it."""
-        return {"plan": self._identity.plan, "data": account.named(self._identity.data)}
-
-    def _key(self, account: Account) -> str:
-        form = self._form(account)
-        return f"release {form['plan']} {form['data']}"
-
-    def _paid(self, account: Account, prepared: Prepared) -> Stored:
-        """The answers, from whoever was first to store them."""
-        plan, key, later = prepared.plan, self._key(account), None
-        if plan.reserve is not None:
-            later = reserve_name(self._document, hashlib.sha256(key.encode()).hexdigest()), plan.reserve
-        told = {
-            "plan": self._document.source,
-            "guarantee": guarantee_told(self._document, prepared.cost, plan.reserve),
-            "facts": facts(plan),
-            "growth": growth(plan),
-        }
-
-        def run() -> str:
-            self._ran, started = True, now()
-            released = prepared.run(self._tell)
-            own = {
-                "statistics": released.results(),
-                "certificate": released.certificate(),
-                "record": versions_told(),
-            }
-            entry = ledger_entry(account, account.place(key), None if later is None else later[0])
-            return text_of({"started": started, **told, **own, "ledger": entry, "finished": now()})
-
-        try:
-            return account.release(
-                key=key,
-                what=f"a plan of {len(plan.lines)} statistics about {self._document.table.name}",
-                form=self._form(account),
-                offers=prepared.offers,
-                run=run,
-                declared=self._document.table,
-                plan=self._identity.plan,
-                reserve=later,
-            )
-        except MechanismFailed as failure:
-            if not self._ran:
-                raise
-            what, kind = failure.what, failure.kind
-        except OptcompError as refused:
-            raise Unpaid(refused) from None
-        raise ReleaseInterrupted(what, kind)  # out here, so that no __context__ leads to the error
-
-
-def _told_by(stored: Stored) -> View:
-    """A release as the ledger keeps it, with the receipt."""
-    view: View = json.loads(stored.answer)
-    return view | {"ledger": {"receipt": stored.receipt.document()} | view["ledger"]}
 
 
 def _odometer_delta(cost: ApproxDP | ZCDP) -> Fraction:

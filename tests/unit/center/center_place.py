@@ -35,6 +35,9 @@ class PlaceOfTests:
     runners: int = 1
     bucket: float = 0.0
     databases: tuple[str, ...] = ()
+    readers: int = 0
+    waiting: int = 100
+    memory: int = 4096
 
 
 def people(name: str = "people", rows: int = ROWS) -> Table:

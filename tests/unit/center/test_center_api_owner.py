@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from optcomp.guarantees import ApproxDP
 from optcomp.ledger import verify_export
-from optcomp.statistics import declaration_document
-from tests.unit.center.served import QUESTION, SECRET, Served, served
+from optcomp.statistics import Table, declaration_document
+from tests.unit.center.served import COLUMNS, QUESTION, SECRET, Served, served
 
 OWNER = "/api/v1/owner"
 
@@ -114,3 +115,101 @@ def test_two_owners_change_a_budget(tmp_path: Path) -> None:
         assert (done.status_code, done.json()["who"], done.json()["second"]) == (200, "olga", "omar"), done.text
         assert len(centre.call("get", "/api/v1/seats", "ada").json()["seats"]) == 1
         assert centre.call("post", f"{OWNER}/confirmations/{number}", "omar").status_code == 409
+
+
+def test_a_budget_is_lowered(tmp_path: Path) -> None:
+    """What is left is what the smaller budget leaves; it is never raised again, nor below what is spent."""
+    with served(tmp_path / "home") as centre:
+        seat = centre.seat("ada", "3/2")
+        path = f"{OWNER}/datasets/survey/budget"
+        lowered = centre.call("post", path, "olga", {"epsilon": "2", "delta": "1e-6"})
+        assert lowered.status_code == 200, lowered.text
+        assert (lowered.json()["dataset"], lowered.json()["account"]) == ("survey", "survey")
+        assert "(2, 1e-6)" in lowered.json()["budget"]
+        assert centre.service.ledger.account("survey").budget.total == ApproxDP(2, "1e-6")
+        for wrong in ({"epsilon": "3", "delta": "1e-6"}, {"epsilon": "1", "delta": "1e-6"}, {"epsilon": "2"}):
+            refused = centre.call("post", path, "olga", wrong)
+            assert (refused.status_code, refused.json()["error"]) == (422, "invalid"), refused.text
+        for share, status in (("3/5", 409), ("2/5", 201)):
+            body = {"batch": f"late {share}", "slots": {"ben": {"epsilon": share}}, "delta": "1e-9"}
+            cut = centre.call("post", f"{OWNER}/datasets/survey/batches", "olga", body)
+            assert cut.status_code == status, cut.text
+        asked = centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", {"question": QUESTION})
+        assert asked.status_code == 200
+        assert centre.call("post", f"{OWNER}/datasets/nothing/budget", "olga", {"epsilon": "1"}).status_code == 404
+        assert centre.service.ledger.verify().findings == ()
+        changes = centre.call("get", f"{OWNER}/changes", "olga").json()["entries"]
+        assert [each["detail"]["epsilon"] for each in changes if each["what"] == "lowered"] == ["2"]
+
+
+def test_a_dataset_is_closed_and_opened_again(centre: Served) -> None:
+    seat, path = centre.seat(), f"{OWNER}/datasets/survey/suspension"
+    asked = {"question": QUESTION, "key": "closed"}
+    try:
+        assert centre.call("post", path, "olga", {"suspended": True}).json() == {"done": True}
+        assert centre.call("get", "/api/v1/datasets/survey", "ada").json()["state"] == "closed"
+        refused = centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", asked)
+        assert (refused.status_code, refused.json()["error"]) == (403, "suspended")
+    finally:
+        assert centre.call("post", path, "olga", {"suspended": False}).json() == {"done": True}
+    assert centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", asked).status_code == 200
+    assert centre.call("post", f"{OWNER}/datasets/nothing/suspension", "olga", {"suspended": True}).status_code == 404
+
+
+def test_a_narrow_token_of_an_owner_changes_no_other_dataset(centre: Served) -> None:
+    made = centre.call("post", f"{OWNER}/people/olga/tokens", "olga", {"scope": ["another"]})
+    centre.tokens["narrow olga"] = made.json()["token"]
+    for path, body in (("suspension", {"suspended": True}), ("budget", {"epsilon": "1", "delta": "1e-6"})):
+        found = centre.call("post", f"{OWNER}/datasets/survey/{path}", "narrow olga", body)
+        assert (found.status_code, found.json()["error"]) == (404, "not_found")
+    assert centre.service.catalogue.dataset("survey").state == "open"
+
+
+def test_a_snapshot_is_registered_and_bad_cells_are_refused(centre: Served) -> None:
+    files = Path(centre.settings.folders[0])
+    table = Table(str(files / "people.parquet"), COLUMNS, person="who", rows_per_person=2, bad_cells="missing")
+    table.save(files / "made.snapshot")
+    body = {"name": "made", "source": "made.snapshot", "snapshot": True, "account": "survey"}
+    both = centre.call("post", f"{OWNER}/datasets", "olga", body | {"declaration": declaration(centre)})
+    assert (both.status_code, both.json()["argument"]) == (422, "declaration")
+    found = centre.call("post", f"{OWNER}/datasets", "olga", body)
+    assert found.status_code == 201, found.text
+    assert found.json()["declaration"]["columns"] == declaration(centre)["columns"]
+    neither = centre.call("post", f"{OWNER}/datasets", "olga", body | {"name": "other", "snapshot": False})
+    assert (neither.status_code, neither.json()["argument"]) == (422, "declaration")
+    (files / "bad.csv").write_text(f"who,age,region\na,7,north\nb,{SECRET},south\n", encoding="utf8")
+    assert registered(centre, "lenient", source="bad.csv").status_code == 201
+    strict = registered(centre, "strict", source="bad.csv", bad_cells="refuse")
+    assert (strict.status_code, strict.json()["error"]) == (422, "invalid")
+    assert SECRET not in strict.text
+
+
+def test_two_owners_lower_a_budget_and_open_a_dataset(tmp_path: Path) -> None:
+    """Closing needs one owner and is done at once; what gives more away, or changes a budget, needs two."""
+    with served(tmp_path / "home", two_persons=True) as centre:
+        survey = f"{OWNER}/datasets/survey"
+        assert centre.call("post", f"{survey}/suspension", "olga", {"suspended": True}).status_code == 200
+        opened = centre.call("post", f"{survey}/suspension", "olga", {"suspended": False})
+        lowered = centre.call("post", f"{survey}/budget", "olga", {"epsilon": "2", "delta": "1e-6"})
+        assert (opened.status_code, lowered.status_code) == (202, 202)
+        assert centre.call("post", f"{survey}/budget", "olga", {"epsilon": "2", "delta": "2"}).status_code == 422
+        assert centre.service.catalogue.dataset("survey").state == "closed"
+        assert centre.service.ledger.account("survey").budget.total == ApproxDP(1000, "1e-3")
+        waiting = centre.call("get", f"{OWNER}/confirmations", "omar").json()["entries"]
+        assert [each["kind"] for each in waiting] == ["open data set", "lower"]
+        for each in waiting:
+            assert centre.call("post", f"{OWNER}/confirmations/{each['id']}", "olga").status_code == 409
+            done = centre.call("post", f"{OWNER}/confirmations/{each['id']}", "omar")
+            assert done.status_code == 200, done.text
+        assert centre.service.catalogue.dataset("survey").state == "open"
+        assert centre.service.ledger.account("survey").budget.total == ApproxDP(2, "1e-6")
+
+
+def test_a_limited_owner_sees_no_other_budget(centre: Served) -> None:
+    made = centre.call("post", f"{OWNER}/people/olga/tokens", "olga", {"scope": ["elsewhere"]})
+    headers = {"Authorization": f"Bearer {made.json()['token']}"}
+    body = {"analysts": {"ada": 1}, "epsilon": "1", "delta": "1e-7"}
+    path = f"{OWNER}/datasets/survey/proposals"
+    assert centre.call("post", path, "olga", body).status_code == 200
+    assert centre.call("post", path, None, body, headers=headers).status_code == 404
+    assert centre.call("post", f"{OWNER}/people/olga/tokens", None, {}, headers=headers).status_code == 403

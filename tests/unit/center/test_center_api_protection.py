@@ -26,7 +26,11 @@ def lines(capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "127.0.0.1.nip.io", "[::2]:80"])
+HOSTS = ["evil.example", "localhost.evil.example", "", "127.0.0.1.nip.io", "[::2]:80", "localhost:1@evil.example"]
+HOSTS += ["[::1]evil.example", "localhost:80,evil.example", "localhost:80:80"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
 def test_another_host_is_refused(centre: Served, host: str) -> None:
     found = centre.call("get", "/health", headers={"Host": host})
     assert (found.status_code, found.json()["error"]) == (421, "wrong_host")
@@ -166,3 +170,28 @@ def test_a_body_that_comes_too_slowly(centre: Served, monkeypatch: pytest.Monkey
     found = centre.call("post", "/api/v1/owner/people", "olga", content=drops(), headers=headers)
     assert (found.status_code, found.json()["error"]) == (422, "invalid")
     assert time.monotonic() - begun < 2
+
+
+@pytest.mark.parametrize("levels", [25, 900])
+@pytest.mark.parametrize("end", ["preview", "questions"])
+def test_deep_bodies_are_refused_as_such(tmp_path: Path, levels: int, end: str) -> None:
+    """Nothing was debited: that there is no answer yet would be wrong."""
+    with served(tmp_path / "home") as centre:
+        question = '{"a":' * levels + "1" + "}" * levels
+        headers = {"Content-Type": "application/json"}
+        content = f'{{"question": {question}}}'.encode()
+        path = f"/api/v1/seats/{centre.seat('ada')}/{end}"
+        found = centre.call("post", path, "ada", content=content, headers=headers)
+        assert (found.status_code, found.json()["error"]) == (422, "invalid")
+        assert "24 levels" in found.json()["message"]
+
+
+def test_a_body_without_its_type_is_told_so(centre: Served) -> None:
+    """What plain curl sends."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    content = json.dumps({"question": QUESTION}).encode()
+    found = centre.call(
+        "post", f"/api/v1/seats/{centre.seat('ada')}/questions", "ada", content=content, headers=headers
+    )
+    assert found.status_code == 422
+    assert "Content-Type: application/json" in found.json()["message"]

@@ -256,30 +256,31 @@ def test_a_killed_question_is_paid_and_answered_later(centre: Served) -> None:
 
 
 def test_a_request_is_stopped_by_its_key(centre: Served) -> None:
-    """While others are at work: it has the one error for that; asked again it is answered, and paid once."""
-    seat = centre.seat(epsilon="3")
+    """The process that answers stands still, so both requests are there for certain: one at work, one that waits.
 
-    async def stopped() -> tuple[list[Any], Any]:
-        path = f"/api/v1/seats/{seat}"
-        asked = [
-            asyncio.ensure_future(
-                centre.acall("post", f"{path}/questions", "ada", {"question": QUESTION, "key": f"many {number}"})
-            )
-            for number in range(20)
-        ]
-        while not centre.service.runners.waiting:
-            await asyncio.sleep(0)
-        cancelled = await centre.acall("post", f"{path}/cancel", "ada", {"key": "many 19"})
-        return list(await asyncio.gather(*asked)), cancelled
+    Each has the one error for that; asked again it is answered, and paid once.
+    """
+    seat, keys = centre.seat(), ("at work", "waits")
+    path = f"/api/v1/seats/{seat}"
+    (process,) = centre.service.runners.processes
 
+    async def stopped() -> tuple[list[Any], list[Any]]:
+        bodies = [{"question": QUESTION, "key": key} for key in keys]
+        asked = [asyncio.ensure_future(centre.acall("post", f"{path}/questions", "ada", body)) for body in bodies]
+        while not (centre.service.runners.working and centre.service.runners.waiting):
+            await asyncio.sleep(0.01)
+        cancelled = [await centre.acall("post", f"{path}/cancel", "ada", {"key": key}) for key in reversed(keys)]
+        return [await each for each in asked], cancelled
+
+    os.kill(process, signal.SIGSTOP)
     found, cancelled = centre.wait(stopped())
-    told = found[19].status_code
-    assert (cancelled.json()["cancelled"], told) in ((True, 424), (False, 200))
-    assert [each.status_code for each in found[:19]] == [200] * 19
-    assert ask(centre, seat, {"question": QUESTION, "key": "many 19"}).status_code == 200
-    assert left(centre, seat) == 1
-    other = centre.call("post", f"/api/v1/seats/{seat}/cancel", "ben", {"key": "many 19"})
-    assert other.status_code == 404
+    assert [each.json() for each in cancelled] == [{"cancelled": True}] * 2
+    assert [(each.status_code, each.json()["message"]) for each in found] == [(424, NOT_ANSWERED)] * 2
+    assert process not in centre.service.runners.processes
+    for key in keys:
+        assert ask(centre, seat, {"question": QUESTION, "key": key}).status_code == 200
+    assert left(centre, seat) == Fraction(8, 10)
+    assert centre.call("post", f"{path}/cancel", "ben", {"key": "waits"}).status_code == 404
 
 
 def test_a_failure_after_the_debit(centre: Served) -> None:

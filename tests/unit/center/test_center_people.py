@@ -213,3 +213,20 @@ def test_what_is_counted_lightly_leaves_other_writes_durable(centre: Centre) -> 
     for _ in range(3):
         with centre.store.database.borrowed() as first, centre.store.database.borrowed() as second:
             assert [each.execute(wanted[0]).fetchone()[0] for each in (first, second)] == [wanted[1]] * 2
+
+
+def test_a_limited_token_makes_no_token_that_is_good_for_more(centre: Centre) -> None:
+    limited = centre.people.who(centre.people.token("olga", scope=["people", "more"], by="olga"))
+    before = len(centre.people.tokens("olga")), len(centre.people.tokens("ada"))
+    for name in ("olga", "ada"):
+        for scope in (None, ["others"], ["people", "others"]):
+            with pytest.raises(Forbidden):
+                centre.people.token(name, scope=scope, by=limited)
+    assert (len(centre.people.tokens("olga")), len(centre.people.tokens("ada"))) == before
+    assert centre.people.who(centre.people.token("ada", scope=["people"], by=limited)).scope == ("people",)
+
+
+@pytest.mark.parametrize("name", [" ada", "ada ", "\u00a0ada", " "])
+def test_names_that_look_like_others(centre: Centre, name: str) -> None:
+    with pytest.raises(InvalidInput, match="blank"):
+        centre.people.add(name, "analyst", by="olga")

@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from optcomp.center.serving import Listening, _bound
+from optcomp.errors import InvalidInput
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -31,3 +32,11 @@ async def _delay_is_off(listening: Listening) -> bool:
             writer.close()
             await writer.wait_closed()
     return bool(off)
+
+
+def test_two_servers_that_start_at_once_do_not_share_a_port() -> None:
+    """The second is refused at once, and does not take the answers of the first for its own."""
+    with _bound(Listening("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(InvalidInput, match="cannot be listened on"):
+            _bound(Listening("127.0.0.1", port))

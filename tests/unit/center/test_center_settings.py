@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from optcomp.center import People, Settings, Store
 from optcomp.center.store import now
-from optcomp.center.tables import FACTS
+from optcomp.center.tables import CANCELLATIONS, FACTS, VERSION
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Ledger
 
@@ -32,6 +32,7 @@ def test_a_new_home_and_its_defaults(tmp_path: Path) -> None:
     assert made.database == f"{home}/center.db"
     assert made.hosts == ("localhost", "127.0.0.1", "[::1]")
     assert (made.rate, made.logins, made.most_bytes, made.seconds, made.runners) == (600, 30, 2**20, 60.0, 2)
+    assert (made.readers, made.waiting, made.memory, made.header_seconds, made.connections) == (1, 32, 4096, 15.0, 256)
     assert (made.bucket, made.two_persons, made.notice, made.folders) == (0.0, False, "0.1", ())
     with pytest.raises(InvalidInput, match="is there already"):
         Settings.write(home)
@@ -56,6 +57,11 @@ def test_given_settings_are_read_again(tmp_path: Path) -> None:
         ({"rate": True}, "number"),
         ({"seconds": 0}, "above 0"),
         ({"bucket": -1}, "bucket"),
+        ({"header_seconds": 0}, "above 0"),
+        ({"readers": -1}, "whole number"),
+        ({"waiting": 0}, "whole number"),
+        ({"memory": "1.5"}, "whole number"),
+        ({"connections": "all"}, "number"),
         ({"folders": "here"}, "list"),
         ({"folders": ["here"]}, "whole path"),
         ({"two_persons": 1}, "true or false"),
@@ -93,9 +99,23 @@ def test_a_store_keeps_to_its_own(tmp_path: Path) -> None:
     with Store(settings, create=False) as store:
         assert store.id == first
         with store.write() as connection:
-            connection.execute(update(FACTS).values(version=2))
+            connection.execute(update(FACTS).values(version=VERSION + 1))
     with pytest.raises(InvalidInput, match="does not know"):
         Store(settings)
+
+
+def test_an_older_database_gets_the_table_that_it_lacks(tmp_path: Path) -> None:
+    settings = Settings.write(tmp_path / "home")
+    with Store(settings) as store:
+        first = store.id
+        with store.write() as connection:
+            CANCELLATIONS.drop(connection)
+            connection.execute(update(FACTS).values(version=1))
+    for _ in range(2):
+        with Store(settings, create=False) as store, store.read() as connection:
+            assert store.id == first
+            assert connection.execute(select(CANCELLATIONS)).all() == []
+            assert connection.scalar(select(FACTS.c.version)) == VERSION
 
 
 def test_a_database_of_something_else(tmp_path: Path) -> None:

@@ -137,3 +137,13 @@ def test_the_asynchronous_client(centre: Served) -> None:
     assert len(values) == 10
     assert left == 1 - 12 * Fraction(1, 20)
     assert lines == 14
+
+
+def test_a_renewal_makes_nobody_pay_twice(centre: Served) -> None:
+    """A seat goes on with its version, so the same question is the same request, also for a client that is new."""
+    slot = centre.slot_of(centre.seat("ada"))
+    first = centre.client("ada").open("survey", slot=slot).ask(Count(), epsilon="1/10")
+    centre.service.catalogue.renew("survey", "people.parquet", by="olga")
+    again = centre.client("ada").open("survey", slot=slot)
+    assert again.ask(Count(), epsilon="1/10").receipt == first.receipt
+    assert again.remaining().amounts["epsilon"] == (Fraction(9, 10), Fraction(1))

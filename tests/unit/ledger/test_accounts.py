@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Any
 import pytest
 
 from optcomp import ZCDP, ApproxDP, BudgetExceeded, InvalidInput, PureDP
-from optcomp.interactive import BestFilter, SumFilter, ZCDPFilter
-from optcomp.ledger import Account, AccountState, BudgetClosed, Ledger
+from optcomp.interactive import BestFilter, Offer, Refused, SumFilter, ZCDPFilter
+from optcomp.ledger import Account, AccountState, BudgetClosed, Ledger, RequestState
 from optcomp.theorems import bbg18
 from tests.unit.ledger.people import kinds, people, spent
 
@@ -94,6 +95,31 @@ def test_the_cheapest_offer_is_taken(ledger: Ledger) -> None:
     assert (account.budget.spent.rho, account.budget.spent.delta) == (Fraction(1, 50), Fraction(0))
     (total,) = [each for each in account.totals() if each.theorem != "RRUV16"]
     assert 0 < total.epsilon < 3
+
+
+def test_what_a_release_would_take_is_what_it_takes(ledger: Ledger) -> None:
+    """Foreseen, nothing changes; then the same offer is paid, and the same state is left."""
+    account = ledger.open("best", epsilon="3", delta="1e-6")
+    offers: list[Offer] = [(ApproxDP(1, "1e-7"),), (ZCDP("1/50"),)]
+    head = ledger.head
+    found = account.foreseen(offers, people())
+    assert ledger.head == head
+    assert not isinstance(found, Refused)
+    taken, paid = found
+    assert paid == (ZCDP("1/50"),)
+    assert account.request("it") is None
+    released(account, "it", *offers)
+    assert account.budget.document() == taken.state.document()
+    view = account.request("it")
+    assert view is not None
+    assert (view.kind, view.state, view.paid) == ("release", RequestState.ANSWERED, (ZCDP("1/50"),))
+    more = account.foreseen([(PureDP(4),)], people())
+    assert isinstance(more, Refused)
+    with pytest.raises(BudgetExceeded, match=re.escape(more.reason)):
+        released(account, "more", PureDP(4))
+    entered(account, "past", PureDP(9))
+    with pytest.raises(BudgetClosed):
+        account.foreseen(offers, people())
 
 
 def test_a_release_is_run_once(ledger: Ledger) -> None:

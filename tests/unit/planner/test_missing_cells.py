@@ -20,7 +20,8 @@ import pytest
 from optcomp.planner import make_plan, read
 from optcomp.planner.plan import Line, Plan
 from optcomp.release.plan_facts import facts
-from optcomp.release.released import prepare, table_of
+from optcomp.release.proved_plan import prepare
+from optcomp.release.released import table_of
 from optcomp.statistics import Table
 from tests.oracles.released import binomial_tail
 from tests.plans import Plain, every_kind

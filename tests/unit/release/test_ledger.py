@@ -24,8 +24,9 @@ from optcomp.ledger.schema import ENTRIES, REQUESTS
 from optcomp.planner import Document, make_plan, read
 from optcomp.planner.source import dumped
 from optcomp.release import NotReleased, commit_plans, enter_release, page, prepare_data, release_plan, verify_release
-from optcomp.release import released as module
-from optcomp.release.released import prepare, table_of
+from optcomp.release import proved_plan as module
+from optcomp.release.proved_plan import prepare
+from optcomp.release.released import table_of
 from optcomp.release.store import file_digest
 from optcomp.statistics import Count
 from optcomp.theorems import bbg18
@@ -345,7 +346,7 @@ import os, signal, sys
 from pathlib import Path
 from optcomp.ledger import account, books, holders
 from optcomp.planner import read_file
-from optcomp.release import payer, released, store
+from optcomp.release import payer, proved_plan, released, store
 
 def ends(owner, name, after):
     real = getattr(owner, name)
@@ -364,7 +365,7 @@ owner, name, when = {
     "private file written": (store.Store, "_key", True),
     "before the debit": (holders.Holder, "_insert", False),
     "reserved": (holders.Holder, "_found_or_reserved", True),
-    "asking": (released, "answer", True),
+    "asking": (proved_plan, "answer", True),
     "before storing": (holders.Holder, "_store", False),
     "stored": (holders.Holder, "_store", True),
     "before the file": (store, "replace_file", False),

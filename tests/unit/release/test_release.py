@@ -26,9 +26,11 @@ from optcomp.interactive.session import Session
 from optcomp.planner import Document, Plan, make_plan, read
 from optcomp.planner.edits import put
 from optcomp.planner.source import dumped, parsed
+from optcomp.release import proved_plan
 from optcomp.release import released as module
 from optcomp.release import store as stored
-from optcomp.release.released import prepare, release_plan, table_of
+from optcomp.release.proved_plan import prepare
+from optcomp.release.released import release_plan, table_of
 from optcomp.release.store import Identity, NotReleased, Store, file_digest, plan_digest
 from optcomp.theorems import bbg18
 from tests.plans import ROWS, Plain, every_kind, small
@@ -88,7 +90,7 @@ def test_gaussian_noise_counts_by_its_own_loss(data: Path) -> None:
     table = table_of(worked.document, data)
     assert prepare(worked, table).run().bound is not None
     assert isinstance(worked.inside, ApproxDP)
-    session = Session(table, module._quota(worked))
+    session = Session(table, proved_plan._quota(worked))
     with pytest.raises(BudgetExceeded):
         session.commit([line.question for line in worked.lines], delta=worked.inside.delta)
 
@@ -195,7 +197,7 @@ def test_the_same_again_is_read_and_not_spent(data: Path, out: Path, monkeypatch
         raise AssertionError("asked again")
 
     monkeypatch.setattr(Session, "pay", never)
-    monkeypatch.setattr(module, "answer", never)
+    monkeypatch.setattr(proved_plan, "answer", never)
     monkeypatch.setattr(module, "table_of", never)
     text = out.read_text(encoding="utf8")
     again, fresh = release_plan(document(), data, out)
@@ -293,7 +295,7 @@ def test_a_release_that_another_process_has_finished_meanwhile(
     data: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both looked for the file before it was there; the second one finds it done."""
-    real = module.prepare
+    real = proved_plan.prepare
 
     def slow(*arguments: Any) -> Any:
         monkeypatch.setattr(module, "prepare", real)
@@ -355,7 +357,7 @@ def test_a_failure_is_marked_and_tells_nothing(data: Path, out: Path, monkeypatc
             raise ValueError("the age of the youngest is 17")
         return answer(*arguments)
 
-    monkeypatch.setattr(module, "answer", failing)
+    monkeypatch.setattr(proved_plan, "answer", failing)
     with pytest.raises(MechanismFailed, match="what it cost stays spent") as failure:
         release_plan(document(), data, out)
     assert "17" not in str(failure.value)
@@ -371,7 +373,7 @@ def test_an_interruption_is_marked(data: Path, out: Path, monkeypatch: pytest.Mo
     def interrupted(*_: Any) -> Answer:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "answer", interrupted)
+    monkeypatch.setattr(proved_plan, "answer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         release_plan(document(), data, out)
     assert json.loads(out.read_text(encoding="utf8"))["status"] == "failed"
@@ -430,12 +432,12 @@ def test_a_csv_file(data: Path, out: Path, tmp_path: Path) -> None:
 _CHILD = """
 import json, sys, time
 from pathlib import Path
-from optcomp.release import released as module
+from optcomp.release import proved_plan, release_plan
 from optcomp.release.store import NotReleased
 from optcomp.planner import read_file
 
 plan, data, out, ready, go, pause = map(Path, sys.argv[1:7])
-real = module.answer
+real = proved_plan.answer
 
 
 def answer(*arguments):
@@ -444,13 +446,13 @@ def answer(*arguments):
     return real(*arguments)
 
 
-module.answer = answer
+proved_plan.answer = answer
 document = read_file(plan)
 ready.touch()
 while not go.exists():
     time.sleep(0.001)
 try:
-    view, fresh = module.release_plan(document, data, out)
+    view, fresh = release_plan(document, data, out)
     print(json.dumps({"fresh": fresh, "statistics": view["statistics"]}))
 except NotReleased as error:
     print(json.dumps({"refused": str(error)}))

@@ -67,6 +67,7 @@ def opened(address: str, private: Path | None, *, create: bool = False) -> Itera
 def budget_of(epsilon: str | None, delta: str | None, rho: str | None, filter: str | None) -> Filter:
     """The filter that these options ask for."""
     from optcomp.interactive import AdaptiveFilter, BestFilter, SumFilter, ZCDPFilter
+    from optcomp.ledger import usual_filter
 
     if filter not in (None, *_FILTERS):
         raise Complaint(f"--filter: must be one of {', '.join(_FILTERS)}, got {filter!r}")
@@ -76,8 +77,10 @@ def budget_of(epsilon: str | None, delta: str | None, rho: str | None, filter: s
         return ZCDPFilter(rho)
     if epsilon is None:
         raise Complaint("--epsilon: an account has a budget; give --epsilon, with --delta if there is one, or --rho")
+    if filter is None:
+        return usual_filter(epsilon, delta)
     pair = oc.ApproxDP(epsilon, 0 if delta is None else delta)
-    if filter == "sum" or (filter is None and not pair.delta):
+    if filter == "sum":
         return SumFilter(pair.epsilon, pair.delta)
     if not pair.delta:
         raise Complaint(f"--filter: {filter} needs a --delta above 0")

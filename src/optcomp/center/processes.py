@@ -1,0 +1,169 @@
+"""One process that answers: started by "spawn", given one job at a time over a pipe, and killed when it must be.
+
+It has a ledger and an engine of its own.  The operating system bounds its memory: whatever asks for more ends alone.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from optcomp.center.failures import CannotStart
+
+_READY = b"ready"
+"""What a process says when it can work."""
+_START = 60.0
+"""Seconds that a process may take to start: it imports numerical libraries, on a machine that may be at work."""
+_STARTS = 2
+"""How often a process is started before that is an error."""
+_STATM = Path("/proc/self/statm")
+"""Where Linux tells the sizes of a process, in pages; the sixth is its private memory that may be written to."""
+_MEGABYTE = 1 << 20
+"""Bytes."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """What a process is told when it starts."""
+
+    home: Path
+    ledger: str = field(repr=False)
+    private: Path
+    lease: float
+    databases: tuple[str, ...] = field(default=(), repr=False)
+    memory: int = 0
+    """Megabytes beyond what it takes when it starts; 0 is no limit."""
+    answers: bool = True
+    """Whether it answers questions, and does not only read the ledger."""
+
+
+class Runner:
+    """One process; `ensure` and `exchange` wait, and are called from threads."""
+
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._lock = threading.Lock()
+        self.failed = False
+        """Whether it did not start when it was started last."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None and self._process.is_alive()
+
+    @property
+    def process_id(self) -> int | None:
+        """Its number, if it runs."""
+        process = self._process
+        return process.pid if process is not None and process.is_alive() else None
+
+    def ensure(self) -> None:
+        """Start it if it does not run; CannotStart if it dies at once, twice in a row."""
+        with self._lock:
+            for _ in range(_STARTS):
+                self.failed = not (self.alive or self._started())
+                if not self.failed:
+                    return
+        raise CannotStart(
+            f"a process that answers ended {_STARTS} times before it could work; its errors are in the log"
+        )
+
+    def _started(self) -> bool:
+        self._clear()
+        context = multiprocessing.get_context("spawn")
+        mine, theirs = context.Pipe()
+        process = context.Process(target=serve, args=(theirs, self._place), daemon=True, name="optcomp-runner")
+        process.start()
+        theirs.close()
+        self._process, self._connection = process, mine
+        with suppress(EOFError, OSError):
+            if mine.poll(_START) and mine.recv_bytes() == _READY:
+                return True
+        process.kill()
+        process.join(_START)
+        return False
+
+    def exchange(self, message: bytes) -> bytes:
+        """Send a job and wait for its result; EOFError or OSError if the process ends meanwhile."""
+        connection = self._connection
+        if connection is None:
+            raise EOFError
+        connection.send_bytes(message)
+        return connection.recv_bytes()
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        process = self._process
+        if process is not None and process.is_alive():
+            process.kill()
+            process.join(_START)
+
+    def _clear(self) -> None:
+        connection, process = self._connection, self._process
+        self._connection = self._process = None
+        if connection is not None:
+            connection.close()
+        if process is not None:
+            process.join(_START)
+
+
+def serve(connection: Connection, place: Workplace) -> None:
+    """The main loop of a process: jobs in, results out, until the service is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a service that is interrupted ends its processes itself
+    from optcomp.center.desk import LOG
+    from optcomp.center.dry_runs import warm_up
+    from optcomp.center.jobs import perform
+    from optcomp.center.logs import log_as_json
+    from optcomp.ledger import Ledger
+
+    log_as_json()
+    if place.answers:
+        warm_up()
+    ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
+    _leave_no_core()
+    limit_memory(place.memory)
+    connection.send_bytes(_READY)
+    while True:
+        try:
+            message = connection.recv_bytes()
+        except (EOFError, OSError):
+            break
+        job = json.loads(message)
+        try:
+            result = perform(ledger, place, job["job"], job["arguments"])
+        except MemoryError:  # what is left may be too little for the next job: another process takes its place
+            LOG.error("%s: takes more memory than the settings allow", job["job"])
+            os._exit(1)
+        with suppress(BrokenPipeError, ConnectionResetError):  # the service is gone: its answer is in the ledger
+            connection.send_bytes(json.dumps(result).encode())
+    os._exit(0)  # engines may have threads that do not end by themselves
+
+
+def _leave_no_core() -> None:
+    """A library that runs out of memory may abort: the core that the system would write holds rows."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit_memory(megabytes: int) -> None:
+    """Have the operating system refuse this process more than so much beyond what it has now; 0 is no limit.
+
+    By RLIMIT_DATA and not by RLIMIT_AS: libraries reserve addresses that they never use, and map files that take no
+    memory of their own.  What is counted is private memory that may be written to.  Only Linux counts it so.
+    """
+    if not megabytes or not _STATM.exists():
+        return
+    pages = int(_STATM.read_text().split()[5])
+    wanted = pages * resource.getpagesize() + megabytes * _MEGABYTE
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if most == resource.RLIM_INFINITY or wanted < most:
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, wanted))

@@ -1,0 +1,75 @@
+"""The limit on memory of a process that answers: what takes too much ends alone, and tells nothing by that."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optcomp.center.failures import NOT_ANSWERED, Stopped
+from optcomp.center.runners import Runners
+from optcomp.statistics import Count
+from tests.unit.center.center_place import SLOW, SmallCenter, form, small_center
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts private memory")
+
+_ALLOCATES = """
+import sys
+from optcomp.center.processes import limit_memory
+limit_memory(int(sys.argv[1]))
+try:
+    held = bytearray(int(sys.argv[2]) << 20)
+except MemoryError:
+    print("refused")
+else:
+    print(len(held) >> 20)
+"""
+"""Sets a limit, and asks for memory."""
+
+
+@pytest.mark.parametrize(("limit", "asked", "told"), [(64, 16, "16"), (64, 128, "refused"), (0, 128, "128")])
+def test_the_system_refuses_what_is_beyond_the_limit(limit: int, asked: int, told: str) -> None:
+    """Megabytes; 0 is no limit."""
+    command = [sys.executable, "-c", _ALLOCATES, str(limit), str(asked)]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip() == told
+
+
+async def told_of(runners: Runners, arguments: dict[str, Any]) -> str:
+    """The words in which there is no answer."""
+    try:
+        found = await runners.call("ask", arguments)
+    except Stopped as error:
+        return str(error)
+    return str(found.get("words", "an answer"))
+
+
+def test_a_question_that_takes_too_much_fails_alone(tmp_path: Path) -> None:
+    """Paid, in the words of every such failure; others go on, and with more memory the same key has the answer."""
+    center: SmallCenter = small_center(tmp_path)
+    much = {"seat": center.seat(), "question": form(SLOW, epsilon="1/8"), "key": "much"}
+
+    async def run() -> None:
+        small = Runners(replace(center.settings, memory=50), 1)
+        await small.start()
+        for number in range(2):
+            assert await told_of(small, much) == NOT_ANSWERED
+            assert (center.waiting(), center.spent()) == (1, Fraction(1, 8))
+            little = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100"), "key": f"{number}"}
+            assert await told_of(small, little) == "an answer"
+        await small.close()
+        large = Runners(center.settings, 1)  # with the default
+        await large.start()
+        limit = Path(f"/proc/{large.processes[0]}/limits").read_text()
+        assert "unlimited" not in next(line for line in limit.splitlines() if line.startswith("Max data size"))
+        assert next(line for line in limit.splitlines() if line.startswith("Max core file")).split()[4:6] == ["0", "0"]
+        assert await told_of(large, much) == "an answer"
+        await large.close()
+
+    asyncio.run(run())
+    assert (center.waiting(), center.spent()) == (0, Fraction(1, 8))

@@ -1,0 +1,193 @@
+"""People take turns at the processes, nobody holds all places, and reading does not wait behind slow questions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optcomp.center.failures import Busy, Cancelled
+from optcomp.center.problems import of_library
+from optcomp.center.processes import Runner, Workplace
+from optcomp.center.refusals import TooMany
+from optcomp.center.runners import Runners
+from optcomp.center.turns import Turns
+from optcomp.statistics import Count
+from tests.unit.center.center_place import SLOW, SmallCenter, form, small_center
+from tests.unit.center.served import QUESTION, served
+
+ADA, BEN, EVE = 1, 2, 3
+"""Numbers of people."""
+
+
+@pytest.fixture
+def center(tmp_path: Path) -> SmallCenter:
+    """A new one for each test."""
+    return small_center(tmp_path)
+
+
+@asynccontextmanager
+async def started(center: SmallCenter, **settings: Any) -> AsyncIterator[Runners]:
+    """One process for questions, ended afterwards."""
+    runners = Runners(replace(center.settings, **settings), 1)
+    try:
+        await runners.start()
+        yield runners
+    finally:
+        await runners.close()
+
+
+async def at_work(center: SmallCenter, runners: Runners) -> asyncio.Future[dict[str, Any]]:
+    """A slow question, which has the only process for questions by now, and is paid for."""
+    question = {"seat": center.seat(), "question": form(SLOW, epsilon="1/8"), "key": "slow"}
+    call = asyncio.ensure_future(runners.call("ask", question, person=ADA))
+    await asyncio.to_thread(center.until_reserved)
+    return call
+
+
+def test_one_question_does_not_wait_behind_sixty_of_somebody_else(center: SmallCenter) -> None:
+    """Answers come turn by turn; in a plain queue the last who came is the last to be answered."""
+    told: list[int] = []
+
+    async def run() -> None:
+        async with started(center) as runners:
+
+            async def ask(person: int, number: int) -> None:
+                arguments = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/1000"), "repeat": number}
+                assert "answer" in await runners.call("ask", arguments, person=person)
+                told.append(person)
+
+            slow = await at_work(center, runners)
+            asked = [asyncio.ensure_future(ask(person, n)) for n, person in enumerate([ADA] * 60 + [BEN, EVE, BEN])]
+            await asyncio.gather(slow, *asked)
+
+    asyncio.run(run())
+    assert told[:6] == [ADA, BEN, EVE, ADA, BEN, ADA]
+    assert told[6:] == [ADA] * 57
+
+
+def test_one_person_does_not_hold_all_places(center: SmallCenter) -> None:
+    """Beyond the setting it is `too_many` with a time to wait, for this person alone; a place that is left is free."""
+
+    async def run() -> None:
+        async with started(center, waiting=3) as runners:
+            slow = await at_work(center, runners)
+            held = [
+                asyncio.ensure_future(runners.call("accounts", {}, person=BEN, token=f"place {n}")) for n in range(3)
+            ]
+            await asyncio.sleep(0)
+            with pytest.raises(TooMany, match="nothing was spent") as error:
+                await runners.call("accounts", {}, person=BEN)
+            problem = of_library(error.value)
+            assert (problem.code, problem.status, problem.headers) == ("too_many", 429, {"Retry-After": "1"})
+            assert set(problem.body()) == {"error", "message"}
+            other = asyncio.ensure_future(runners.call("accounts", {}, person=EVE))
+            assert runners.cancel("place 1")
+            again = asyncio.ensure_future(runners.call("accounts", {}, person=BEN))
+            found = await asyncio.gather(slow, *held, other, again, return_exceptions=True)
+            assert [isinstance(each, Cancelled) for each in found] == [False, False, True, False, False, False]
+
+    asyncio.run(run())
+
+
+def test_reading_does_not_wait_for_questions(center: SmallCenter) -> None:
+    """With a process of its own it is done while the only other one is at work, and what needs rows still waits."""
+
+    async def run() -> None:
+        async with started(center, readers=1) as runners:
+            assert (len(runners.processes), len(runners.readers)) == (1, 1)
+            assert set(runners.processes).isdisjoint(runners.readers)
+            slow = await at_work(center, runners)
+            quick = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100")}
+            waits = asyncio.ensure_future(runners.call("ask", quick, person=BEN))
+            seat = {"seat": center.seat()}
+            read = {job: await runners.call(job, {}) for job in ("accounts", "verify", "export")}
+            read |= {job: await runners.call(job, seat) for job in ("transcript", "remaining")}
+            read["why"] = await runners.call("why", seat | {"request": read["transcript"]["requests"][0]["request"]})
+            assert not [job for job, found in read.items() if "error" in found]
+            assert (slow.done(), waits.done()) == (False, False)
+            assert (runners.working, runners.waiting, runners.reading_waiting) == (1, 1, 0)
+            assert read["transcript"]["requests"][0]["outcome"] == "paid"
+            assert "answer" in await slow
+            assert "answer" in await waits
+
+    asyncio.run(run())
+
+
+def test_an_idle_process_for_questions_reads_too_and_a_reader_answers_none(center: SmallCenter) -> None:
+    """Two at once: the second one need not wait; two questions at once: the second one must."""
+
+    async def run() -> None:
+        async with started(center, readers=1) as runners:
+            calls = [asyncio.ensure_future(runners.call("accounts", {})) for _ in range(3)]
+            await asyncio.sleep(0)
+            assert (runners.working, runners.waiting, runners.reading_waiting) == (1, 0, 1)
+            assert all("accounts" in each for each in await asyncio.gather(*calls))
+            slow = await at_work(center, runners)
+            quick = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100")}
+            waits = asyncio.ensure_future(runners.call("ask", quick))
+            await asyncio.sleep(0)
+            assert (runners.waiting, runners.reading_waiting) == (1, 0)
+            await asyncio.gather(slow, waits)
+
+    asyncio.run(run())
+
+
+def test_places_are_given_back_and_counted(tmp_path: Path) -> None:
+    """Without any process: who is next, in an order that is worked out by hand."""
+
+    async def run() -> None:
+        place = Workplace(tmp_path, "none", tmp_path, 30.0)
+        turns = Turns([Runner(place)], most_each=40)
+        gates = {(who, n): turns.join(who) for who, n in [(1, 0), (1, 1), (1, 2), (2, 0), (None, 0), (2, 1)]}
+        gates[1, 1].cancel()
+        order = []
+        while (gate := turns.next()) is not None:
+            order.append(next(name for name, each in gates.items() if each is gate))
+        assert order == [(1, 0), (2, 0), (None, 0), (1, 2), (2, 1)]
+        full = [turns.join(n % 2) for n in range(68)]
+        with pytest.raises(Busy, match="nothing was spent"):
+            turns.join(5)
+        turns.refuse("closing")
+        assert {str(each.exception()) for each in full} == {"closing"}
+        assert turns.waiting == 0
+
+    asyncio.run(run())
+
+
+def test_everybody_takes_turns_over_http(tmp_path: Path) -> None:
+    """While the process stands still, one analyst may let one question wait; another analyst may, too."""
+    with served(tmp_path / "home", waiting=1) as centre:
+        seats = {who: centre.seat(who) for who in ("ada", "ben")}
+        (process,) = centre.service.runners.processes
+
+        async def ask(who: str, number: int) -> Any:
+            body = {"question": QUESTION, "key": f"{number}"}
+            return await centre.acall("post", f"/api/v1/seats/{seats[who]}/questions", who, body)
+
+        async def run() -> list[Any]:
+            asked = [asyncio.ensure_future(ask("ada", number)) for number in range(5)]
+            await asyncio.wait(asked, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+            while sum(each.done() for each in asked) < 3:
+                await asyncio.sleep(0.01)
+            asked.append(asyncio.ensure_future(ask("ben", 0)))
+            while centre.service.runners.waiting < 2:
+                await asyncio.sleep(0.01)
+            left = await asyncio.wait_for(centre.acall("get", f"/api/v1/seats/{seats['ben']}", "ben"), 60)
+            os.kill(process, signal.SIGCONT)
+            return [*await asyncio.gather(*asked), left]
+
+        os.kill(process, signal.SIGSTOP)
+        *adas, bens, left = centre.wait(run())
+        assert sorted(each.status_code for each in adas) == [200, 200, 429, 429, 429]
+        refused = next(each for each in adas if each.status_code == 429)
+        assert refused.json()["error"] == "too_many"
+        assert refused.headers["Retry-After"] == "1"
+        assert (bens.status_code, left.status_code) == (200, 200)
