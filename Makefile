@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 # what the tests of the built wheel install from, without a package index
 HOUSE := $(VENV)/wheelhouse
 
-.PHONY: setup demo serve test campaign lint bench docs clean
+.PHONY: setup demo serve test browser screenshots campaign lint bench docs clean
 
 setup: $(VENV)/ready
 
@@ -34,8 +34,20 @@ lint: setup
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 
-test: lint
+test: lint browser
 	$(RUN)/pytest
+
+# the pages are tried in a real Chromium: one on the path, else Debian's, which root can install; CI never goes without
+browser:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+		command -v $$name >/dev/null && exit 0; done; \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium >/dev/null; } \
+		|| echo "NO CHROMIUM: the pages will NOT be tried. Enable it with: sudo apt-get install chromium" >&2
+
+# pictures of all pages, for docs/images
+screenshots: setup browser
+	$(RUN)/python -m tests.system.browser.screenshots
 
 # twenty thousand random instances: true, narrow, quick and provable; make campaign CAMPAIGN=--help tells how to run some;
 # then odd cells in tables of every engine, and neighbouring tables (TABLES=--help); then long histories of ledgers, with

@@ -72,6 +72,8 @@ TABLES: dict[str, Maker] = {
     "center": _of("bench.center"),
     "center-growth": _of("bench.center_growth"),
     "planning": _of("bench.planning"),
+    "planner-page": _of("bench.planner_pages"),
+    "desks": _of("bench.desks"),
     "import": _imports,
 }
 

@@ -63,7 +63,7 @@ def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: 
     table = {"who": [f"{word} {row}" for row in range(ROWS)], "region": [regions[row % 3] for row in range(ROWS)]}
     numbers = {name: [row % 100 for row in range(ROWS)] for name in ("age", "place", "time")}
     pyarrow.parquet.write_table(pyarrow.table({**table, **numbers}), files / "people.parquet")
-    given = {"runners": 1, "readers": 0, "rate": 10**6, "folders": [str(files)], **given}
+    given = {"runners": 1, "readers": 0, "calculators": 0, "rate": 10**6, "folders": [str(files)], **given}
     settings = Settings.write(folder / "home", **given)
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
         people, catalogue = People(store), Catalogue(store, ledger)
@@ -81,8 +81,8 @@ def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: 
 class Server:
     """A server that runs."""
 
-    def __init__(self, home: Path, workers: int, log: Path) -> None:
-        command = [*_COMMAND, str(home), "--port", "0", "--json", "--workers", str(workers)]
+    def __init__(self, home: Path, workers: int, log: Path, port: int = 0) -> None:
+        command = [*_COMMAND, str(home), "--port", str(port), "--json", "--workers", str(workers)]
         with open(log, "ab") as file:
             self._process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
@@ -149,9 +149,9 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, workers: int, log: Path) -> Iterator[Server]:
+def serving(home: Path, workers: int, log: Path, port: int = 0) -> Iterator[Server]:
     """A server, which is stopped at the end."""
-    server = Server(home, workers, log)
+    server = Server(home, workers, log, port)
     try:
         yield server
     finally:

@@ -37,10 +37,10 @@ def debited(home: Home) -> list[Fraction]:
 
 
 def until(home: Home, waiting: int, seconds: float = 120.0) -> None:
-    """Until so many requests are paid for and have no answer."""
+    """Until so many releases are paid for and have no answer."""
     end = time.monotonic() + seconds
     with home.ledger() as ledger:
-        while len(list(ledger.waiting())) != waiting:
+        while sum("a plan" in each.what for each in ledger.waiting()) != waiting:
             assert time.monotonic() < end, "it took too long"
             time.sleep(0.01)
 

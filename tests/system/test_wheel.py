@@ -26,6 +26,14 @@ EXTRAS = ("duckdb", "dp_accounting", "ibis", "matplotlib", "opendp", "pandas", "
 """Libraries that the core does without."""
 
 
+PAGES_OF_A_CENTRE = """
+from urllib.request import urlopen
+from optcomp.center import demo_server
+with demo_server() as told:
+    for path in ("/", "/calculator", "/sign-in", "/glossary", "/assets/site.css", "/assets/site.js"):
+        print(path, urlopen(told["url"] + path).status)
+"""
+"""Templates, words and assets are in the wheel."""
 TABLE = "from optcomp.statistics import *; Table('examples/people.parquet', {'age': Integers(16, 100)})"
 
 
@@ -167,3 +175,4 @@ def test_with_data_and_a_centre(tmp_path: Path) -> None:
     done = data.run("optcomp", "data", "check", "examples/plan.yaml", "--data", "examples/people.parquet", "--json")
     assert (done.returncode in (0, 1), done.stderr) == (True, "")
     assert '"rows"' in done.stdout
+    assert {line.split()[1] for line in data.python(PAGES_OF_A_CENTRE).splitlines()} == {"200"}

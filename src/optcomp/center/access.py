@@ -9,10 +9,10 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from optcomp.center.persons import Person
 from optcomp.center.problems import Problem
 from optcomp.center.protection import PERSON, SPENDS
 from optcomp.center.refusals import NotKnown, TooMany
-from optcomp.center.roles import Person
 from optcomp.center.service import ASKING, Service
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -42,18 +42,37 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, behind the check of token, role and rate."""
         handler = super().get_route_handler()
-        allowed = getattr(self.endpoint, _ROLES, ())
-        spending = getattr(self.endpoint, _SPENDING, False)
 
         async def guarded(request: Request) -> Response:
-            person = await run_in_threadpool(_admitted, service_of(request), request, allowed)
-            request.state.person = person
-            setattr(request.state, PERSON, person.id)
-            ASKING.set(person.id)
-            setattr(request.state, SPENDS, spending)
+            person = await run_in_threadpool(_by_token, service_of(request), request)
+            await let_in(request, person, self.endpoint)
             return await handler(request)
 
         return guarded
+
+
+def roles_of(endpoint: Callable[..., Any]) -> tuple[str, ...]:
+    """The roles that may call an endpoint."""
+    found: tuple[str, ...] = getattr(endpoint, _ROLES, ())
+    return found
+
+
+async def let_in(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
+    """Let a person through to an endpoint, or refuse them: by role, suspension and rate."""
+    await run_in_threadpool(_admit, request, person, endpoint)
+    ASKING.set(person.id)
+
+
+def _admit(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
+    if person.role not in roles_of(endpoint):
+        raise Problem("forbidden", "Your role may not do this.")
+    if person.suspended:
+        raise Problem("suspended", "You are suspended. Your seats and what is left in them stay as they are.")
+    service = service_of(request)
+    count(service, f"person {person.id}", service.settings.rate)
+    request.state.person = person
+    setattr(request.state, PERSON, person.id)
+    setattr(request.state, SPENDS, getattr(endpoint, _SPENDING, False))
 
 
 def service_of(request: Request) -> Service:
@@ -68,23 +87,23 @@ def person_of(request: Request) -> Person:
     return person
 
 
-def _admitted(service: Service, request: Request, allowed: tuple[str, ...]) -> Person:
+def _by_token(service: Service, request: Request) -> Person:
     kind, _, token = request.headers.get("authorization", "").partition(" ")
-    address = request.client.host if request.client else "unknown"
     try:
-        person = service.people.who(token.strip() if kind.lower() == "bearer" else "")
+        return service.people.who(token.strip() if kind.lower() == "bearer" else "")
     except NotKnown:
-        _count(service, f"address {address}", service.settings.logins)
+        count_failed(service, request)
         raise Problem("not_known", _NOT_KNOWN) from None
-    if person.role not in allowed:
-        raise Problem("forbidden", "Your role may not do this.")
-    if person.suspended:
-        raise Problem("suspended", "You are suspended. Your seats and what is left in them stay as they are.")
-    _count(service, f"person {person.id}", service.settings.rate)
-    return person
 
 
-def _count(service: Service, subject: str, limit: int) -> None:
+def count_failed(service: Service, request: Request) -> None:
+    """One more wrong token from this address; refused when there are too many."""
+    address = request.client.host if request.client else "unknown"
+    count(service, f"address {address}", service.settings.logins)
+
+
+def count(service: Service, subject: str, limit: int) -> None:
+    """One more request of a subject in this minute; refused when there are too many."""
     try:
         service.people.count(subject, limit)
     except TooMany as error:

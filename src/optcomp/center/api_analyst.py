@@ -19,6 +19,11 @@ from optcomp.center.service import place_of
 
 router = APIRouter(prefix="/api/v1", route_class=GuardedRoute, tags=["analyst"], responses=replies.ERRORS)
 After = Annotated[int, Query(ge=0, lt=2**62, description="The last request that you know.")]
+Most = Annotated[int, Query(ge=1, le=1000, description="So many requests at most.")]
+Newest = Annotated[bool, Query(description="The last requests and not the first ones.")]
+UnderKey = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="The request under this key alone, if there is one.")
+]
 
 
 @router.get("/me", summary="Who you are")
@@ -86,10 +91,13 @@ async def seat(request: Request, id: Number) -> replies.SeatInFull:
 
 @router.get("/seats/{id}/transcript", summary="What was asked")
 @roles("analyst")
-async def transcript(request: Request, id: Number, after: After = 0) -> replies.Transcript:
+async def transcript(
+    request: Request, id: Number, after: After = 0, most: Most = 1000, newest: Newest = False, key: UnderKey = None
+) -> replies.Transcript:
     """Every request of a seat with what it cost, how it ended, and its answer."""
-    found = await run_in_threadpool(seat_of, request, id)
-    told = await service_of(request).call("transcript", seat=place_of(found), after=after)
+    found, wanted = await run_in_threadpool(seat_of, request, id), one_key(key, None)
+    asked = {"after": after, "most": most, "newest": newest, "key": wanted}
+    told = await service_of(request).call("transcript", seat=place_of(found), **asked)
     return replies.Transcript.model_validate(told)
 
 
@@ -116,6 +124,23 @@ async def ask(request: Request, id: Number, body: bodies.AskBody, header: KeyHea
     if body.share:
         await run_in_threadpool(service.share, found, told["request"], person_of(request))
     return replies.Answer.model_validate(told)
+
+
+@router.get("/seats/{id}/mechanisms", summary="Mechanisms as they stand")
+@roles("analyst")
+async def mechanisms(request: Request, id: Number) -> replies.Mechanisms:
+    """Those that were opened in a seat, each with its answers and what it has left."""
+    found = await run_in_threadpool(seat_of, request, id)
+    return replies.Mechanisms.model_validate(await service_of(request).call("mechanisms", seat=place_of(found)))
+
+
+@router.post("/seats/{id}/mechanisms/preview", summary="What a mechanism would cost")
+@roles("analyst")
+async def preview_mechanism(request: Request, id: Number, body: bodies.MechanismPreviewBody) -> replies.Preview:
+    """Its whole cost, how far off its answers may be, and whether it fits; nothing is spent."""
+    found = await run_in_threadpool(seat_of, request, id)
+    told = await service_of(request).call("preview_mechanism", seat=place_of(found), **body.model_dump())
+    return replies.Preview.model_validate(told)
 
 
 @router.post("/seats/{id}/mechanisms", summary="Open an interactive mechanism")
@@ -195,6 +220,19 @@ async def why(request: Request, id: Number, number: Number) -> replies.Why:
     found = await run_in_threadpool(seat_of, request, id)
     told = await service_of(request).call("why", seat=place_of(found), request=number)
     return replies.Why.model_validate(told)
+
+
+@router.post("/seats/{id}/requests/{number}/share", summary="Share an answer")
+@roles("analyst")
+async def share(request: Request, id: Number, number: Number) -> replies.Done:
+    """Lets others read a question that was answered and its answer, where the owner allows it; for ever."""
+    found, service = await run_in_threadpool(seat_of, request, id), service_of(request)
+    told = await service.call("transcript", seat=place_of(found), after=number - 1, most=1)
+    lines = [line for line in told["requests"] if line["request"] == number]
+    if not lines or lines[0]["kind"] not in ("question", "planned") or lines[0]["outcome"] != "answered":
+        raise Problem("not_found", "There is no answer of that number here that could be shared.")
+    await run_in_threadpool(service.share, found, number, person_of(request))
+    return replies.Done(done=True)
 
 
 @router.post("/seats/{id}/wishes", summary="Ask the owner for more")

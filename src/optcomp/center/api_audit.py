@@ -1,11 +1,15 @@
-"""What auditors see: accounts, changes, a verification of the whole ledger, a signed export; never an answer."""
+"""What auditors see: accounts, changes, entries, a verification of the ledger, a signed export; never an answer."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 
 from optcomp.center import replies
-from optcomp.center.access import GuardedRoute, roles, service_of
+from optcomp.center.access import GuardedRoute, person_of, roles, service_of
+from optcomp.center.problems import Problem
 
 router = APIRouter(prefix="/api/v1/audit", route_class=GuardedRoute, tags=["audit"], responses=replies.ERRORS)
 
@@ -25,6 +29,31 @@ def changes(request: Request) -> replies.Listed:
     return replies.Listed(entries=[each.document() for each in service_of(request).changes.all()])
 
 
+@router.get("/history", summary="What happened in the ledger")
+@roles("auditor", "owner")
+async def history(
+    request: Request, after: Annotated[int, Query(ge=0, lt=2**62, description="The last entry that you know.")] = 0
+) -> replies.History:
+    """Every entry of the chain in words, the oldest first: requests, debits and budgets, and no answer."""
+    return replies.History.model_validate(await service_of(request).call("history", after=after, most=100))
+
+
+@router.get("/certificate", summary="The certificate of a batch")
+@roles("auditor", "owner")
+async def certificate(
+    request: Request,
+    account: Annotated[str, Query(max_length=200, description="Of the ledger.")],
+    batch: Annotated[str, Query(max_length=200, description="Of the account.")],
+) -> replies.BatchCertificate:
+    """What the slots of a batch come to, proved again, with a certificate that another program can check."""
+    service = service_of(request)
+    seats = await run_in_threadpool(service.catalogue.seats)
+    slot = next((each.slot for each in seats if (each.dataset.account, each.batch) == (account, batch)), None)
+    if slot is None:
+        raise Problem("not_found", "There is no such batch.")
+    return replies.BatchCertificate.model_validate(await service.call("certificate", account=account, slot=slot))
+
+
 @router.get("/verification", summary="Verify the ledger")
 @roles("auditor", "owner")
 async def verification(request: Request) -> replies.Verified:
@@ -35,5 +64,9 @@ async def verification(request: Request) -> replies.Verified:
 @router.get("/export", summary="Export the ledger")
 @roles("auditor", "owner")
 async def export(request: Request) -> replies.Exported:
-    """Signed: all entries and questions, and no answer."""
-    return replies.Exported.model_validate(await service_of(request).call("export"))
+    """Signed: all entries and questions, and no answer.  Who has it, and how far it goes, is noted in the log."""
+    service = service_of(request)
+    found = replies.Exported.model_validate(await service.call("export"))
+    about = {"sequence": found.sequence, "head": found.head, "sha256": found.sha256}
+    await run_in_threadpool(service.changes.record, person_of(request).name, "exported the ledger", about)
+    return found

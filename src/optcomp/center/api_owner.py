@@ -6,13 +6,13 @@ response says what waits for the second one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 
-from optcomp.center import bodies, releases, replies
+from optcomp.center import bodies, releases, replies, shares
 from optcomp.center.access import GuardedRoute, person_of, roles, service_of, spends
-from optcomp.center.bodies import Number, PathName
+from optcomp.center.bodies import Amount, Number, PathName
 from optcomp.center.looked_up import seen_dataset
 from optcomp.center.problems import Problem
 
@@ -72,6 +72,34 @@ def suspend(request: Request, name: PathName, body: bodies.SuspensionBody) -> re
     return replies.Done(done=True)
 
 
+@router.get("/sources", summary="What may be registered")
+@roles("owner")
+def sources(request: Request) -> replies.Listed:
+    """Files below the folders of the settings, and tables of the listed databases."""
+    return replies.Listed(entries=service_of(request).choices.sources())
+
+
+@router.get("/columns", summary="The columns of a source")
+@roles("owner")
+def columns(
+    request: Request,
+    source: Annotated[str, Query(min_length=1, max_length=1000, description="As /sources lists it.")],
+    table: Annotated[str | None, Query(max_length=200, description="Of a database.")] = None,
+    multiline: Annotated[bool, Query(description="Whether quoted cells may hold line breaks.")] = False,
+) -> replies.Columns:
+    """Names, and what their types say that they hold; no cell is read."""
+    return replies.Columns(columns=service_of(request).choices.columns(source, table, multiline=multiline))
+
+
+@router.post("/checks", summary="Look at a table before it is registered")
+@roles("owner")
+def check(request: Request, body: bodies.CheckBody) -> replies.Checked:
+    """Exact counts of what preparation would find, for owners alone; nothing is spent, and the look is noted."""
+    given = body.model_dump(exclude={"source", "declaration"})
+    found = service_of(request).choices.check(body.source, body.declaration, **given, by=person_of(request))
+    return replies.Checked.model_validate(found)
+
+
 @router.post("/datasets", summary="Register a table", status_code=201)
 @roles("owner")
 def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFull:
@@ -121,6 +149,18 @@ def propose(request: Request, name: PathName, body: bodies.ProposalBody) -> repl
     seen_dataset(request, name)
     found = service_of(request).catalogue.propose(name, body.analysts, epsilon=body.epsilon, delta=body.delta)
     return replies.Proposal.model_validate(found.document())
+
+
+@router.get("/gains", summary="What optimal composition gains")
+@roles("owner")
+def gains(
+    request: Request,
+    epsilon: Annotated[Amount, Query(description="ε of the whole batch.", examples=["1"])],
+    delta: Annotated[Amount, Query(description="δ of the whole batch.", examples=["1e-7"])],
+) -> replies.Gains:
+    """For several numbers of equal slots: the ε of each by optimal composition, and by splitting."""
+    found = shares.gains(epsilon, delta)
+    return replies.Gains(gains=[replies.Gain(slots=count, optimal=best, split=split) for count, best, split in found])
 
 
 @router.post("/datasets/{name}/batches", summary="Cut a batch of slots", status_code=201)

@@ -20,12 +20,28 @@ router = APIRouter(prefix="/api/v1", route_class=GuardedRoute, tags=["releases"]
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 """For the report: it has its style and pictures inside, and runs nothing."""
 _FORMATS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/json": {}, "text/csv": {}, "text/html": {}}, "description": "The record."}
+    200: {
+        "content": {
+            "application/json": {},
+            "text/csv": {},
+            "text/html": {},
+            "text/x-python": {},
+            "application/x-ipynb+json": {},
+        },
+        "description": "The record.",
+    }
 }
 _WAITS: dict[int | str, dict[str, Any]] = {
     202: {"model": replies.Waits, "description": "Another owner must confirm it."}
 }
-FormatAsked = Annotated[Format, Query(alias="format", description="The record itself, its numbers, or a report.")]
+FormatAsked = Annotated[Format, Query(alias="format", description="The record itself, its numbers, a report, or code.")]
+
+
+@router.post("/plans/work-out", summary="Work a plan out")
+@roles("analyst", "owner")
+async def work_out(request: Request, body: bodies.WorkOutBody) -> replies.WorkedOut:
+    """Errors, budgets and the total of a plan about any table; no account is asked, and nothing is spent."""
+    return replies.WorkedOut.model_validate(await releases.work_out(service_of(request), body.plan, body.start))
 
 
 @router.post("/owner/datasets/{name}/plans/look", summary="What a plan would cost")
@@ -70,7 +86,7 @@ def listed(request: Request, name: PathName) -> replies.Releases:
 @router.get("/datasets/{name}/releases/{id}", summary="One release", responses=_FORMATS, response_class=Response)
 @roles("analyst", "owner", "auditor")
 async def one(request: Request, name: PathName, id: Number, form: FormatAsked = "json") -> Response:
-    """The record, its numbers as CSV, or a report in HTML; all from the one record, for nothing."""
+    """The record, its numbers as CSV, a report in HTML, a script or a notebook; all from one record, for nothing."""
     found = await releases.released_file(service_of(request), name, id, form, person_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{found.name}"'}
     if form == "html":

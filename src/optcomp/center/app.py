@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -35,9 +35,9 @@ by its key: the same key again gives the stored answer, and costs nothing more."
 """The first words of the published description."""
 
 
-def make_app(settings: Settings) -> FastAPI:
-    """The interface of the centre in this home."""
-    service = Service(settings, (releases.finish,))
+def make_app(settings: Settings, *, calculates: bool = False) -> FastAPI:
+    """The interface of the centre in this home; `calculates` says whether it begins with processes that calculate."""
+    service = Service(settings, (releases.finish,), calculates=calculates)
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
@@ -68,12 +68,17 @@ def make_app(settings: Settings) -> FastAPI:
 
 def from_environment() -> FastAPI:
     """The same for worker processes, which find the home in their environment."""
+    return made_from_environment(make_app)
+
+
+def made_from_environment(make: Callable[[Settings], FastAPI]) -> FastAPI:
+    """What is made of the home in the environment, in a worker process."""
     home = os.environ.get(HOME)
     if not home:
         raise InvalidInput(HOME, home, "must name the home of a centre")
     _end_with_parent()
     log_as_json()
-    return make_app(Settings.read(Path(home)))
+    return make(Settings.read(Path(home)))
 
 
 def _end_with_parent() -> None:

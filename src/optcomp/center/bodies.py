@@ -83,6 +83,8 @@ _PLAN = {
     "statistics": {"people": {"count": None}, "mean_age": {"mean": "age"}},
 }
 """The example of a plan: columns and people are those of the dataset."""
+_WHOLE_PLAN = {"plan": 1, "columns": {"age": {"integers": [0, 99]}}, **_PLAN}
+"""The same about a table that nobody registered."""
 
 
 def one_key(body: str | None, header: str | None) -> str | None:
@@ -132,6 +134,14 @@ class DryRunBody(Body):
     rows: int = Field(1000, ge=1, le=10_000, description="How many rows to invent.")
 
 
+class MechanismPreviewBody(Body):
+    """What a mechanism would cost."""
+
+    mechanism: Document = Field(description="As `Mechanism.document()` writes it.", examples=[_MECHANISM])
+    questions: int = Field(100, ge=1, le=1_000_000_000, description="For how many questions the error is told.")
+    confidence: float = Field(0.95, gt=0, lt=1, description="With which the error is told.")
+
+
 class MechanismBody(Retried):
     """An interactive mechanism."""
 
@@ -164,6 +174,13 @@ class LookBody(Body):
     plan: Document = Field(
         description="As files of plans have it; what it does not say about the table is as declared.", examples=[_PLAN]
     )
+
+
+class WorkOutBody(Body):
+    """A plan to work out, and perhaps where to begin."""
+
+    plan: Document = Field(description="As files of plans have it, with its columns.", examples=[_WHOLE_PLAN])
+    start: Document | None = Field(None, description="The `start` of an earlier reply about nearly the same plan.")
 
 
 class ReleaseBody(LookBody):
@@ -231,6 +248,18 @@ class DatasetBody(Body):
     disjoint: bool | None = Field(
         None, description="Whether nobody of this account can be in another account: only the owner can know."
     )
+    bad_cells: Literal["missing", "refuse"] = Field("missing", description="What happens to cells that cannot be read.")
+    multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
+
+
+class CheckBody(Body):
+    """A table to be looked at before it is registered."""
+
+    source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
+        description="As for a new dataset."
+    )
+    declaration: Document = Field(description="As for a new dataset.")
+    table: Name | None = Field(None, description="The name of the table, if the source is a database.")
     bad_cells: Literal["missing", "refuse"] = Field("missing", description="What happens to cells that cannot be read.")
     multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
 

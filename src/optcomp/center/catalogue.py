@@ -8,7 +8,7 @@ from typing import Any
 from optcomp.center.changes import Acting
 from optcomp.center.datasets import Dataset
 from optcomp.center.people import People
-from optcomp.center.roles import By
+from optcomp.center.persons import By
 from optcomp.center.seats import Seat
 from optcomp.center.shelf import Release, Shelf
 

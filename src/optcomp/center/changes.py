@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
+from optcomp.center.persons import By, acting
 from optcomp.center.refusals import Conflict, NotFound
-from optcomp.center.roles import By, acting
 from optcomp.center.store import Store, now, written
 from optcomp.center.tables import CHANGES, PROPOSALS
 
@@ -77,13 +77,24 @@ class Changes:
         if acts.proposal is not None:
             connection.execute(update(PROPOSALS).where(PROPOSALS.c.id == acts.proposal).values(state="done"))
 
-    def all(self) -> list[Change]:
-        """All changes, the oldest first."""
+    def record(self, who: str, what: str, detail: Mapping[str, Any]) -> None:
+        """Note what changes nothing and is worth knowing all the same, such as an export."""
+        with self._store.write() as connection:
+            self.note(connection, who, what, detail)
+
+    def all(self, *, after: int = 0, most: int | None = None) -> list[Change]:
+        """Changes after one of this number, the oldest first."""
+        wanted = select(CHANGES).where(CHANGES.c.id > after).order_by(CHANGES.c.id).limit(most)
         with self._store.read() as connection:
             return [
                 Change(row.id, row.at, row.who, row.what, json.loads(row.detail), row.second)
-                for row in connection.execute(select(CHANGES).order_by(CHANGES.c.id))
+                for row in connection.execute(wanted)
             ]
+
+    def last(self) -> int:
+        """The number of the newest one; 0 if there is none."""
+        with self._store.read() as connection:
+            return int(connection.scalar(select(func.max(CHANGES.c.id))) or 0)
 
     def ask(self, kind: str, detail: Mapping[str, Any], by: By) -> int:
         """Keep a change until another owner confirms it; its number."""

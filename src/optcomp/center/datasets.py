@@ -19,8 +19,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from optcomp.center.changes import Acting, Changes
+from optcomp.center.persons import By, acting
 from optcomp.center.refusals import Conflict, NeedsSecond, NotFound
-from optcomp.center.roles import By, acting
 from optcomp.center.sources import check_source, declared_of, file_below, keeper_of, opened_source, written_source
 from optcomp.center.store import Store, written
 from optcomp.center.tables import DATASETS, VERSIONS

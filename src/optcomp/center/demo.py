@@ -1,4 +1,7 @@
-"""A centre to try: a table of invented people, an account, three analysts with a slot each, an owner and an auditor."""
+"""A centre to try: a table of invented people, an account, three analysts with a slot each, an owner and an auditor.
+
+Beside it lies a file that nobody has cleaned, for whoever wants to register one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optcomp.center.catalogue import Catalogue
-from optcomp.center.invented import COLUMNS, invented_people
+from optcomp.center.invented import COLUMNS, VISITS, invented_people, invented_visits
 from optcomp.center.people import People
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
@@ -42,6 +45,7 @@ def make_demo(home: Path, **given: Any) -> Demo:
     source = home.with_name(f"{home.name}.people")
     source.mkdir(mode=0o700)
     needed("pyarrow.parquet", "data").write_table(invented_people(), source / "people.parquet")
+    (source / VISITS).write_text(invented_visits(), encoding="utf8")
     settings = Settings.write(home, **{"name": "demonstration", "folders": [str(source)], **given})
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
         people, catalogue = People(store), Catalogue(store, ledger)

@@ -29,6 +29,10 @@ COLUMNS: dict[str, Domain] = {
     "satisfaction": Integers(0, 10),
 }
 """What each column may hold; a person has up to two rows."""
+VISITS = "visits.csv"
+"""The name of the file of visits to a clinic, which nobody has cleaned."""
+_PATIENTS = 1200
+"""How many there are in it."""
 _PEOPLE, _ROWS, _SEED = 40_000, 60_000, 20_250_701
 """How many there are, and where their numbers begin: the table is the same everywhere."""
 
@@ -78,3 +82,41 @@ def invented_people() -> pa.Table:
     table["income"] = pa.array(np.round(income[order], 2), mask=hidden[order])
     table["satisfaction"] = pa.array(content[order].astype(int), mask=silent[order])
     return pa.table(table)
+
+
+def invented_visits() -> str:
+    """Visits of invented patients to a clinic, as a file of lines with the usual dirt in it.
+
+    Some patients came more often than others; some cells are empty, words, units or dates where numbers belong; wards
+    are spelt in several ways; and a few lines lack a cell.
+    """
+    rng = np.random.default_rng(_SEED)
+    lines = ["patient,age,sex,ward,days,cost"]
+    wards = ("surgery", "medicine", "children", "maternity", "Surgery ", "med.")
+    for patient in range(_PATIENTS):
+        age, sex = int(rng.integers(0, 101)), str(rng.choice(["f", "m"]))
+        for _ in range(1 + int(rng.poisson(0.8))):
+            days = int(rng.geometric(0.3))
+            cells = [f"P{patient:04d}", str(age), sex, str(rng.choice(wards, p=[0.4, 0.3, 0.15, 0.1, 0.03, 0.02]))]
+            cells += [str(days), f"{days * 410 * rng.lognormal(0, 0.3):.2f}"]
+            lines.append(",".join(_dirty(cells, rng)))
+    return "\n".join(lines) + "\n"
+
+
+def _dirty(cells: list[str], rng: np.random.Generator) -> list[str]:
+    """One record, with something wrong in it now and then."""
+    chance = rng.random()
+    if chance < 0.01:
+        return cells[:-1]
+    wrong = {
+        0.03: (1, "unknown"),
+        0.05: (1, ""),
+        0.06: (4, "3 days"),
+        0.08: (5, "n/a"),
+        0.09: (5, "1.200,00"),
+        0.1: (0, ""),
+    }
+    found = next((each for limit, each in wrong.items() if chance < limit), None)
+    if found is not None:
+        cells[found[0]] = found[1]
+    return cells

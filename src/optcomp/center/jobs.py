@@ -18,10 +18,13 @@ from optcomp.center.desk import LOG, Place, session_of, slot_of, table_of
 from optcomp.center.dry_runs import dry_run as invented_answer
 from optcomp.center.failures import failure, left_document
 from optcomp.center.opened import declared_in
+from optcomp.center.planning_jobs import PLANNING_JOBS
 from optcomp.center.previews import preview as previewed
 from optcomp.center.previews import whole_cost
-from optcomp.center.reasons import reasons
+from optcomp.center.reasons import certified, reasons
+from optcomp.center.records import ANSWERED, line_of, paid_of
 from optcomp.center.release_jobs import RELEASE_JOBS
+from optcomp.center.standing import mechanisms, preview_mechanism
 from optcomp.errors import InvalidInput, OptcompError
 from optcomp.interactive import (
     Request,
@@ -29,7 +32,6 @@ from optcomp.interactive import (
     question_offers,
     read_answer,
     read_mechanism,
-    request_document,
 )
 from optcomp.ledger import (
     DurableRun,
@@ -55,10 +57,6 @@ _STEPS = 4096
 """Weights of multiplicative weights are whole numbers of such parts."""
 _MOST_LINES = 1000
 """Lines of a transcript that are told at once."""
-_ANSWERED = (RequestState.ANSWERED, RequestState.DELIVERED)
-"""States with an answer."""
-_OUTCOMES = {RequestState.RESERVED: "paid", RequestState.FAILED: "failed"} | dict.fromkeys(_ANSWERED, "answered")
-"""How transcripts name the states of requests."""
 
 
 def ask(
@@ -165,11 +163,25 @@ def preview(
 
 
 def transcript(
-    ledger: Ledger, settings: Place, *, seat: Mapping[str, str], after: int = 0, most: int = _MOST_LINES
+    ledger: Ledger,
+    settings: Place,
+    *,
+    seat: Mapping[str, str],
+    after: int = 0,
+    most: int = _MOST_LINES,
+    newest: bool = False,
+    key: str | None = None,
 ) -> Document:
-    """What was asked in a slot, with the answers that were given; `after` is the last request that is known."""
-    found = slot_of(ledger, seat).requests(after=after, most=whole(most, "most", 1, _MOST_LINES))
-    return {"requests": [_line(view) for view in found], "more": len(found) == most}
+    """What was asked in a slot, with the answers that were given; `after` is the last request that is known.
+
+    With `newest` the last requests and not the first ones; with a `key` the request under it alone.
+    """
+    slot = slot_of(ledger, seat)
+    if key is not None:
+        view = slot.request_under(key)
+        return {"requests": [] if view is None else [line_of(view)], "more": False}
+    found = slot.requests(after=after, most=whole(most, "most", 1, _MOST_LINES), newest=newest)
+    return {"requests": [line_of(view) for view in found], "more": len(found) == most}
 
 
 def why(ledger: Ledger, settings: Place, *, seat: Mapping[str, str], request: int) -> Document:
@@ -196,13 +208,21 @@ def free(
     about = None if snapshot is None else snapshot_name(table_of(settings, snapshot))
     shared = ((slot_of(ledger, seat), number) for seat in seats for number in seat["requests"])
     found = [
-        _line(view)
+        line_of(view)
         for slot, view in ((slot, slot.request(number)) for slot, number in shared)
-        if view.kind in ("question", "planned") and view.state in _ANSWERED
+        if view.kind in ("question", "planned") and view.state in ANSWERED
         if wanted is None or view.form["question"] == wanted
         if snapshot is None or _snapshot(slot, view) == about
     ]
     return {"answers": [{name: line[name] for name in ("what", "form", "answer", "receipt")} for line in found]}
+
+
+def certificate(ledger: Ledger, settings: Place, *, account: str, slot: str) -> Document:
+    """What the batch of a slot comes to, proved again, with its certificate."""
+    batch = ledger.account(account).slot(slot).batch()
+    if batch is None:
+        raise InvalidInput("slot", slot, "was cut in no batch")
+    return certified(ledger, batch)
 
 
 def verify(ledger: Ledger, settings: Place, *, receipts: Sequence[Mapping[str, Any]] = ()) -> Document:
@@ -217,6 +237,12 @@ def export(ledger: Ledger, settings: Place) -> Document:
         made = ledger.export(path).document()
         made.pop("path")
         return {**made, "text": path.read_text(encoding="utf8")}
+
+
+def history(ledger: Ledger, settings: Place, *, after: int = 0, most: int = _MOST_LINES) -> Document:
+    """Entries of the chain after one of this number, in words: no answer."""
+    found = ledger.history(after=whole(after, "after", 0, 2**62), most=whole(most, "most", 1, _MOST_LINES))
+    return {"entries": [each.document() for each in found], "last": ledger.head.sequence}
 
 
 def accounts(ledger: Ledger, settings: Place) -> Document:
@@ -262,13 +288,18 @@ JOBS: dict[str, Job] = {
         remaining,
         preview,
         transcript,
+        mechanisms,
+        preview_mechanism,
         why,
         free,
+        certificate,
         verify,
+        history,
         export,
         accounts,
         dry_run,
         finish_waiting,
+        *PLANNING_JOBS,
         *RELEASE_JOBS,
     )
 }
@@ -277,7 +308,9 @@ SPENDING = frozenset({"ask", "open_mechanism", "ask_mechanism", "commit", "plann
 """Jobs that run after a debit: their failures all have the same words."""
 READING_LONG = frozenset({"verify", "export"})
 """Jobs that read the whole ledger, which may take long."""
-READING = frozenset({"remaining", "preview", "transcript", "why", "free", "accounts"}) | READING_LONG
+READING = READING_LONG | frozenset(
+    {"remaining", "preview", "transcript", "mechanisms", "preview_mechanism", "why", "free", "accounts"}
+)
 """Jobs that look at the ledger and at declarations alone: they open no table, draw nothing and debit nothing."""
 
 
@@ -346,21 +379,7 @@ def _told(session: DurableSession, stored: Stored) -> Document:
 def _paid_for(session: DurableSession, request: int) -> Document:
     """What a request cost, its receipt, and what is left."""
     view, left = session.request(request), left_document(session.remaining())
-    return {"request": request, "paid": _paid(view), "receipt": view.receipt.document(), "remaining": left}
-
-
-def _paid(view: RequestView) -> Document:
-    words = " and ".join(map(in_words, view.paid)) or "nothing more"
-    return {"words": words, "exact": [request_document(each) for each in view.paid]}
-
-
-def _line(view: RequestView) -> Document:
-    """A line of a transcript."""
-    told = {"request": view.id, "kind": view.kind, "key": view.key, "what": view.what, "paid": _paid(view)}
-    form = {name: value for name, value in view.form.items() if name != "snapshot"}
-    answer = json.loads(view.answer) if view.answer else None
-    told |= {"form": form, "outcome": _OUTCOMES[view.state], "running": view.running, "answer": answer}
-    return told | {"receipt": view.receipt.document()}
+    return {"request": request, "paid": paid_of(view), "receipt": view.receipt.document(), "remaining": left}
 
 
 def _snapshot(slot: Slot, view: RequestView) -> Any:

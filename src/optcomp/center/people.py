@@ -20,8 +20,8 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from optcomp.center.changes import Acting, Changes
+from optcomp.center.persons import By, Person, acting, person_named, person_of
 from optcomp.center.refusals import Conflict, Forbidden, NeedsSecond, NotFound, NotKnown, TooMany
-from optcomp.center.roles import By, Person, acting, person_named, person_of
 from optcomp.center.store import Store, now, written
 from optcomp.center.tables import COUNTERS, PEOPLE, ROLES, TOKENS
 from optcomp.errors import InvalidInput
@@ -142,7 +142,7 @@ class People:
             if not _within(names, person.scope):
                 raise Forbidden(person.role, "make a token for data sets that their own is not for")
             made = now(connection)
-            values = {"person": found.id, "hash": _hash(token), "scope": None if names is None else written(names)}
+            values = {"person": found.id, "hash": token_hash(token), "scope": None if names is None else written(names)}
             row = insert(TOKENS).values(**values, made=made, expires=made + seconds, revoked=False)
             number = connection.execute(row.returning(TOKENS.c.id)).scalar_one()
             detail = {"person": name, "token": number, "days": float(days), "scope": names}
@@ -164,7 +164,7 @@ class People:
             person, at = person_named(connection, name), now(connection)
             mine = select(TOKENS).where(TOKENS.c.person == person.id).order_by(TOKENS.c.id)
             return [
-                TokenView(row.id, _read_scope(row.scope), row.made, row.expires, bool(row.revoked), row.expires <= at)
+                TokenView(row.id, read_scope(row.scope), row.made, row.expires, bool(row.revoked), row.expires <= at)
                 for row in connection.execute(mine)
             ]
 
@@ -178,11 +178,11 @@ class People:
         wanted = select(PEOPLE, TOKENS.c.scope, TOKENS.c.expires).join(TOKENS, TOKENS.c.person == PEOPLE.c.id)
         with self._store.read() as connection:
             found = connection.execute(
-                wanted.where(TOKENS.c.hash == _hash(token), TOKENS.c.revoked.is_(False))
+                wanted.where(TOKENS.c.hash == token_hash(token), TOKENS.c.revoked.is_(False))
             ).one_or_none()
             if found is None or found.expires <= now(connection):
                 raise NotKnown
-        return person_of(found, _read_scope(found.scope))
+        return person_of(found, read_scope(found.scope))
 
     def count(self, subject: str, limit: int) -> None:
         """One more of a subject in this minute; `TooMany` if that is more than the limit."""
@@ -217,7 +217,8 @@ def check_name(name: object, argument: str = "name") -> None:
         raise InvalidInput(argument, name, problem)
 
 
-def _hash(token: str) -> str:
+def token_hash(token: str) -> str:
+    """What is kept of a token."""
     return sha256(token.encode()).hexdigest()
 
 
@@ -245,5 +246,6 @@ def _within(names: Sequence[str] | None, scope: Sequence[str] | None) -> bool:
     return scope is None or (names is not None and set(names) <= set(scope))
 
 
-def _read_scope(text: str | None) -> tuple[str, ...] | None:
+def read_scope(text: str | None) -> tuple[str, ...] | None:
+    """The names of data sets that a token is good for; None is all."""
     return None if text is None else tuple(json.loads(text))

@@ -12,9 +12,22 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from optcomp.center.failures import left_document
 from optcomp.errors import HypothesisNotMet
-from optcomp.guarantees import ApproxDP, PureDP
-from optcomp.interactive import Filter, Offer, Request, in_words, question_offers, request_document, restore
+from optcomp.guarantees import ApproxDP
+from optcomp.interactive import (
+    Filter,
+    Offer,
+    Request,
+    Taken,
+    charge_cheapest,
+    in_words,
+    pair,
+    price_offers,
+    question_offers,
+    request_document,
+    restore,
+)
 from optcomp.numerics import Number, whole
 from optcomp.statistics import (
     Declared,
@@ -27,6 +40,8 @@ from optcomp.statistics import (
 
 ROWS = (100, 1_000, 10_000, 100_000)
 """For so many rows an error is told that depends on their number, where nobody says it: the number is private."""
+_NOT_PAID = "a slot adds up ε and δ, and this costs something else: give an ε, or an ε and a δ"
+"""Why a slot cannot pay for ρ, or for a curve."""
 _MOST_ROWS = 10**12
 """Rows that an error may be told for."""
 
@@ -49,25 +64,25 @@ def preview(
         check_condition(asked.statistic.where, declared.columns)
     offers = question_offers(asked, declared)
     told: dict[str, Any] = {"question": asked.document(), "words": str(asked), "theorem": asked.noise.theorem}
-    told |= {"cost": [_offer(offer) for offer in offers], "error": _errors(asked, declared, sure, rows)}
+    told |= {"cost": [cost_of(offer) for offer in offers], "error": _errors(asked, declared, sure, rows)}
     budget = _budget(remaining)
-    return told if budget is None else told | _more(budget, offers)
+    return told if budget is None else told | more_of(budget, offers)
 
 
 def whole_cost(offers: Sequence[Offer]) -> Request:
     """What a question costs a slot, as one guarantee: slots add up ε and δ."""
-    costs: Any = offers[0]
-    if len(costs) == 1:
-        return costs[0]  # type: ignore[no-any-return]
-    pairs = [each if isinstance(each, ApproxDP) else ApproxDP(each.epsilon, 0) for each in costs if _is_pair(each)]
-    if len(pairs) < len(costs):
+    found = summed(offers[0])
+    if found is None:
         raise HypothesisNotMet("RRUV16", "a slot adds up ε and δ, and this question costs something else")
-    sums = [sum((Fraction(getattr(each, name)) for each in pairs), Fraction(0)) for name in ("epsilon", "delta")]
-    return ApproxDP(*sums)
+    return found
 
 
-def _is_pair(cost: object) -> bool:
-    return isinstance(cost, ApproxDP | PureDP)
+def summed(costs: Sequence[Request]) -> ApproxDP | None:
+    """The sums of all ε and of all δ; None where a guarantee is not a pair of them."""
+    pairs = [found for found in map(pair, costs) if found is not None]
+    if len(pairs) < len(costs):
+        return None
+    return ApproxDP(sum((eps for eps, _ in pairs), Fraction(0)), sum((delta for _, delta in pairs), Fraction(0)))
 
 
 def _budget(remaining: Filter | Mapping[str, Any] | None) -> Filter | None:
@@ -77,19 +92,24 @@ def _budget(remaining: Filter | Mapping[str, Any] | None) -> Filter | None:
     return None if found is None else restore(found)
 
 
-def _offer(offer: Offer) -> dict[str, Any]:
+def cost_of(offer: Offer) -> dict[str, Any]:
+    """An offer, in words and exact."""
     words = " and ".join(map(in_words, offer))
     return {"words": words, "exact": [request_document(each) for each in offer]}
 
 
-def _more(budget: Filter, offers: Sequence[Offer]) -> dict[str, Any]:
-    """How many more such questions fit, one after another."""
+def more_of(budget: Filter, offers: Sequence[Offer]) -> dict[str, Any]:
+    """What a question costs in all, how many more such questions fit, one after another, and what is left after one."""
+    left = str(budget.remaining())
     try:
-        count = budget.remaining(whole_cost(offers)).count
-    except HypothesisNotMet as error:
-        return {"fits": False, "more": 0, "left": str(budget.remaining()), "note": str(error)}
+        whole = whole_cost(offers)
+        count, taken = budget.remaining(whole).count, charge_cheapest(budget, price_offers(budget, offers))
+    except HypothesisNotMet:
+        return {"fits": False, "more": 0, "left": left, "note": _NOT_PAID, "whole": None, "after": None}
     many = "any number of questions" if count is None else f"{count} more question{'' if count == 1 else 's'}"
-    return {"fits": count != 0, "more": count, "left": str(budget.remaining()), "note": f"{many} like this fit"}
+    after = left_document(taken.state.remaining()) if isinstance(taken, Taken) else None
+    told = {"fits": after is not None, "more": count, "left": left, "note": f"{many} like this fit"}
+    return told | {"whole": in_words(whole), "after": after}
 
 
 def _errors(asked: Question, declared: Declared, confidence: float, rows: int | None) -> dict[str, Any]:

@@ -11,10 +11,14 @@ import os
 import resource
 import signal
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from logging import getLogger
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from optcomp.center.failures import CannotStart
 
@@ -46,10 +50,13 @@ class Workplace:
 
 
 class Runner:
-    """One process; `ensure` and `exchange` wait, and are called from threads."""
+    """One process; `ensure` and `exchange` wait, and are called from threads.
 
-    def __init__(self, place: Workplace) -> None:
-        self._place = place
+    It is told its place, and runs `main`: by default what answers questions.
+    """
+
+    def __init__(self, place: Any, main: Callable[[Connection, Any], None] | None = None) -> None:
+        self._place, self._main = place, main or serve
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
         self._lock = threading.Lock()
@@ -82,7 +89,7 @@ class Runner:
         self._clear()
         context = multiprocessing.get_context("spawn")
         mine, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(theirs, self._place), daemon=True, name="optcomp-runner")
+        process = context.Process(target=self._main, args=(theirs, self._place), daemon=True, name="optcomp-runner")
         process.start()
         theirs.close()
         self._process, self._connection = process, mine
@@ -120,7 +127,6 @@ class Runner:
 def serve(connection: Connection, place: Workplace) -> None:
     """The main loop of a process: jobs in, results out, until the service is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a service that is interrupted ends its processes itself
-    from optcomp.center.desk import LOG
     from optcomp.center.dry_runs import warm_up
     from optcomp.center.jobs import perform
     from optcomp.center.logs import log_as_json
@@ -130,8 +136,13 @@ def serve(connection: Connection, place: Workplace) -> None:
     if place.answers:
         warm_up()
     ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
-    _leave_no_core()
+    leave_no_core()
     limit_memory(place.memory)
+    do_jobs(connection, partial(perform, ledger, place))
+
+
+def do_jobs(connection: Connection, perform: Callable[[str, Mapping[str, Any]], Mapping[str, Any]]) -> None:
+    """Say that this process can work, and do one job after the other until the service is gone."""
     connection.send_bytes(_READY)
     while True:
         try:
@@ -140,16 +151,16 @@ def serve(connection: Connection, place: Workplace) -> None:
             break
         job = json.loads(message)
         try:
-            result = perform(ledger, place, job["job"], job["arguments"])
+            result = perform(job["job"], job["arguments"])
         except MemoryError:  # what is left may be too little for the next job: another process takes its place
-            LOG.error("%s: takes more memory than the settings allow", job["job"])
+            getLogger("optcomp.center").error("%s: takes more memory than the settings allow", job["job"])
             os._exit(1)
         with suppress(BrokenPipeError, ConnectionResetError):  # the service is gone: its answer is in the ledger
             connection.send_bytes(json.dumps(result).encode())
     os._exit(0)  # engines may have threads that do not end by themselves
 
 
-def _leave_no_core() -> None:
+def leave_no_core() -> None:
     """A library that runs out of memory may abort: the core that the system would write holds rows."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

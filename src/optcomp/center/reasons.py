@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from optcomp.center.records import in_all, paid_of
 from optcomp.composition import compose
-from optcomp.interactive import in_words, read_mechanism, request_document
+from optcomp.interactive import in_words, read_mechanism
 from optcomp.ledger import Account, Batch, Ledger, RequestView, Slot
 from optcomp.statistics import Declared, read_question
 from optcomp.theorems import theorem
@@ -30,14 +31,13 @@ def reasons(ledger: Ledger, account: Account, slot: Slot, view: RequestView, dec
         used |= {"the batch": batch.theorem, "slots in any order": "Lyu22-1"}
     used["the account"] = account.budget.theorem
     share = {"name": slot.name, "epsilon": str(slot.epsilon), "delta": str(slot.delta), "state": str(slot.state)}
-    paid = {"words": " and ".join(map(in_words, view.paid)), "exact": [request_document(each) for each in view.paid]}
     return {
         "request": view.id,
         "what": view.what,
-        "paid": paid,
+        "paid": paid_of(view),
         "theorems": [_theorem(role, name) for role, name in used.items()],
         "slot": share | {"words": in_words(slot.guarantee), "left": str(slot.remaining())},
-        "batch": None if batch is None else _certified(ledger, batch),
+        "batch": None if batch is None else certified(ledger, batch),
         "account": {"name": account.name, "total": in_words(account.budget.total), "state": str(account.state)},
         "receipt": view.receipt.document(),
         "head": ledger.head.document(),
@@ -74,7 +74,8 @@ def _theorem(role: str, name: str) -> dict[str, str]:
     return {"about": role, **told, "source": found.source}
 
 
-def _certified(ledger: Ledger, batch: Batch) -> dict[str, Any]:
+def certified(ledger: Ledger, batch: Batch) -> dict[str, Any]:
+    """What a batch comes to, proved again, with the certificate that another program can check."""
     key = ledger.id, batch.id
     if key not in _CERTIFICATES:
         if len(_CERTIFICATES) >= _MOST:
@@ -92,7 +93,7 @@ def _proved(batch: Batch) -> dict[str, Any]:
 
 
 def _words(slot: Slot, batch: Batch | None, view: RequestView) -> str:
-    own = " and ".join(map(in_words, view.paid)) or "nothing of its own: another request paid for it"
+    own = in_all(view.paid) or "nothing of its own: another request paid for it"
     lines = [f"{view.what} cost {own}.", f"All that slot {slot.name!r} tells is within {in_words(slot.guarantee)}."]
     if batch is not None:
         all_slots = f"All {len(batch.shares)} slots of batch {batch.name!r} together, whoever shares their answers,"

@@ -12,11 +12,12 @@ from typing import Any
 from optcomp.center.desk import LOG, Place, table_of
 from optcomp.center.failures import CannotAnswer, left_document
 from optcomp.center.plan_forms import plan_about
-from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed, OptcompError
+from optcomp.center.planning_jobs import worked_out
+from optcomp.errors import BudgetExceeded, MechanismFailed
 from optcomp.guarantees import ZCDP, ApproxDP
 from optcomp.interactive import Refused, in_words, request_document
 from optcomp.ledger import Account, Ledger, RequestState
-from optcomp.planner import Document, Plan, make_plan
+from optcomp.planner import Plan
 from optcomp.release import facts, growth, offers_of, page, paid_release, plan_digest, plan_sheet, release_snapshot
 from optcomp.statistics import Table, read_declaration
 
@@ -28,7 +29,7 @@ def look_at_plan(ledger: Ledger, settings: Place, *, dataset: Mapping[str, Any],
     """What a plan would cost and how far off its numbers would be; from the declaration and the account alone."""
     declared, account = read_declaration(dataset["declaration"]), ledger.account(dataset["account"])
     document = plan_about(plan, declared, account.name)
-    made, digest = _made(document), plan_digest(document.source)
+    made, digest = worked_out(document), plan_digest(document.source)
     told = facts(made)
     about = {"plan": digest, "document": document.source, "facts": told, "growth": growth(made)}
     committed = any(slot.plan == digest for slot in account.slots)
@@ -94,17 +95,6 @@ def report(ledger: Ledger, settings: Place, *, record: Mapping[str, Any]) -> Tol
 
 RELEASE_JOBS = (look_at_plan, release, finish_release, report)
 """All of them."""
-
-
-def _made(document: Document) -> Plan:
-    """The plan worked out; what the engine cannot do is the fault of the plan."""
-    try:
-        return make_plan(document)
-    except (InvalidInput, BudgetExceeded):
-        raise
-    except OptcompError as error:
-        kind = type(error).__name__
-    raise InvalidInput("plan", document.table.name, f"cannot be worked out ({kind})")
 
 
 def _opened(settings: Place, snapshot: str) -> Table | None:

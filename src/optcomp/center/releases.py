@@ -1,5 +1,6 @@
 """Plans and releases, as whoever serves them calls them: plain values in and out, and no HTTP.
 
+    await work_out(service, plan)                          errors and total of a plan about any table
     await look(service, "survey", plan, by=owner)          what a plan would cost; nothing is spent
     await release(service, "survey", plan, by=owner)       debits the account, once, and keeps the record
     seen_releases(service, "survey", person)               those that a person may read
@@ -18,20 +19,28 @@ from starlette.concurrency import run_in_threadpool
 
 from optcomp.center.changes import Acting
 from optcomp.center.failures import Busy, CannotStart
+from optcomp.center.persons import By, Person
 from optcomp.center.problems import Problem
 from optcomp.center.protection import described, log
 from optcomp.center.refusals import NotFound
-from optcomp.center.roles import By, Person
 from optcomp.center.seen import seen_by
 from optcomp.center.service import Service
 from optcomp.center.shelf import Release, place_of_dataset
 from optcomp.errors import InvalidInput
-from optcomp.release import csv_text
+from optcomp.release import csv_text, notebook_text, script_text
 
-Format = Literal["json", "csv", "html"]
+Format = Literal["json", "csv", "html", "py", "ipynb"]
 """In which a record may be had."""
-_MEDIA = {"json": "application/json", "csv": "text/csv; charset=utf-8", "html": "text/html; charset=utf-8"}
+_MEDIA = {
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "py": "text/x-python; charset=utf-8",
+    "ipynb": "application/x-ipynb+json",
+}
 """What browsers are told about each."""
+_WRITERS = {"csv": csv_text, "py": script_text, "ipynb": notebook_text}
+"""What makes a file of a record; the report is made elsewhere, for it draws pictures."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,14 @@ async def look(service: Service, name: str, plan: object, *, by: Person) -> dict
     told = await service.call("look_at_plan", dataset=place_of_dataset(found), plan=plan)
     known = await run_in_threadpool(service.catalogue.known_release, name, told["plan"])
     return told | {"released": None if known is None else known.id}
+
+
+async def work_out(service: Service, plan: object, start: object = None) -> dict[str, Any]:
+    """Errors, budgets and the total of a plan about any table; no account is asked, and nothing is spent.
+
+    `start` is what an earlier call told, for nearly the same plan: with it the search is quicker.
+    """
+    return await service.call("work_out", plan=plan, start=start)
 
 
 async def release(
@@ -112,13 +129,13 @@ def record_of(service: Service, release: Release) -> dict[str, Any]:
 
 
 async def released_file(service: Service, name: str, number: int, form: str, person: Person) -> ReleasedFile:
-    """A release as JSON, CSV or a report in HTML, all made from its record; it costs nothing."""
+    """A release as JSON, CSV, a report in HTML, a script or a notebook, all made from its record; it costs nothing."""
     if form not in get_args(Format):
         raise InvalidInput("format", form, f"must be one of {', '.join(get_args(Format))}")
     found = await run_in_threadpool(seen_release, service, name, number, person)
     text = await run_in_threadpool(service.catalogue.record_text, found)
-    if form == "csv":
-        text = await run_in_threadpool(csv_text, json.loads(text))
+    if form in _WRITERS:
+        text = await run_in_threadpool(_WRITERS[form], json.loads(text))
     elif form == "html":
         text = (await service.call("report", record=json.loads(text)))["page"]
     return ReleasedFile(f"release-{number}.{form}", _MEDIA[form], text)

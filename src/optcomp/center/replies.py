@@ -130,6 +130,12 @@ class FreeAnswers(Reply):
     answers: list[dict[str, Any]] = Field(description="answer and receipt of each.")
 
 
+class Mechanisms(Reply):
+    """Interactive mechanisms as they stand."""
+
+    mechanisms: list[dict[str, Any]] = Field(description="Each with its answers and what it has left.")
+
+
 class Opened(Reply):
     """An interactive mechanism that was paid for."""
 
@@ -146,6 +152,15 @@ class Plan(Reply):
     """Questions that were paid for together."""
 
     plan: int = Field(description="Its number.")
+
+
+class WorkedOut(Reply):
+    """A plan about any table, worked out."""
+
+    facts: dict[str, Any] = Field(description="Statistics with budgets and errors, the total, and all of it in words.")
+    units: list[str] = Field(description="What the error of each statistic is counted in.")
+    totals: dict[str, float | None] = Field(description="The total: optimal, by sums of ε, and by sums of ρ.")
+    start: dict[str, Any] = Field(description="Send it with the next plan, if that is nearly the same.")
 
 
 class PlanLook(Reply):
@@ -220,6 +235,19 @@ class Budget(Reply):
     budget: str = Field(description="In words.")
 
 
+class Columns(Reply):
+    """The columns of a source."""
+
+    columns: dict[str, str] = Field(description="integers, reals or categories, as their types say; or nothing.")
+
+
+class Checked(Reply):
+    """Exact counts, for owners alone: what preparation would find, change and leave out."""
+
+    notice: str = Field(description="That they are not private.")
+    advice: list[str] = Field(description="One line for each thing that is probably wrong.")
+
+
 class Waits(Reply):
     """Nothing is changed yet: another owner must confirm it."""
 
@@ -245,6 +273,20 @@ class Proposal(Reply):
     """How slots could be cut, and what that gains."""
 
 
+class Gain(Reply):
+    """Of so many equal slots."""
+
+    slots: int = Field(description="How many.")
+    optimal: str = Field(description="ε of each by optimal composition.")
+    split: str = Field(description="ε of each by splitting.")
+
+
+class Gains(Reply):
+    """What optimal composition gains over splitting."""
+
+    gains: list[Gain] = Field(description="By the number of slots.")
+
+
 class Certificate(Reply):
     """Of a batch: what its slots compose to, and by which theorem."""
 
@@ -259,8 +301,26 @@ class Verified(Reply):
     """What a verification of the ledger found."""
 
 
+class History(Reply):
+    """Entries of the chain, in words."""
+
+    entries: list[dict[str, Any]] = Field(description="The oldest first.")
+    last: int = Field(description="The number of the newest entry: ask again with `after`.")
+
+
+class BatchCertificate(Reply):
+    """What a batch comes to, proved again."""
+
+    certificate: dict[str, Any] = Field(description="For `optcomp verify`, which proves it without trusting us.")
+
+
 class Exported(Reply):
     """A signed export of the ledger: all entries and questions, and no answer."""
+
+    sequence: int = Field(description="Of the last entry in it.")
+    head: str = Field(description="The end of the chain.")
+    sha256: str = Field(description="Of all lines but the last.")
+    text: str = Field(description="The export: JSON lines.")
 
 
 class Health(Reply):

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Row, insert, select, update
 from optcomp.center.changes import Acting
 from optcomp.center.datasets import Dataset, Datasets, at_version
 from optcomp.center.people import check_name
+from optcomp.center.persons import By, Person
 from optcomp.center.refusals import Conflict, NotFound, Suspended
-from optcomp.center.roles import By, Person
 from optcomp.center.shares import Proposal, propose_shares
 from optcomp.center.tables import DATASETS, PEOPLE, PROPOSALS, SEATS, VERSIONS
 from optcomp.composition import compose
@@ -158,6 +158,12 @@ class Seats(Datasets):
         versions = {each.id: self._versions(each) for each in about.values()}
         found = [self._seat(row, about[row.dataset], versions[row.dataset]) for row in rows]
         return [seat for seat in found if not isinstance(person, Person) or person.sees(seat.dataset.name)]
+
+    def analyst_of(self, account: str, slot: str) -> str:
+        """Whose slot of an account it is; nothing if it is nobody's."""
+        mine = SEATS.c.account == account, SEATS.c.slot == slot, SEATS.c.person == PEOPLE.c.id
+        with self._store.read() as connection:
+            return str(connection.scalar(select(PEOPLE.c.name).where(*mine)) or "")
 
     def seat(self, number: int, person: Person | None = None) -> Seat:
         """One seat; for an analyst only if it is theirs and their token is for its data set."""

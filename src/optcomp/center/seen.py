@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from optcomp.center.catalogue import Catalogue, Dataset
+from optcomp.center.persons import Person
 from optcomp.center.problems import Problem
-from optcomp.center.roles import Person
 
 _NO_DATASET = "There is no such dataset."
 """The same words for what is not there and for what is somebody else's."""

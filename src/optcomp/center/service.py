@@ -12,19 +12,22 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from optcomp.center.buckets import Buckets
+from optcomp.center.calculators import Calculators
 from optcomp.center.cancellations import Cancelling
 from optcomp.center.catalogue import Catalogue, Dataset, Seat
 from optcomp.center.changes import Changes
+from optcomp.center.choices import Choices
 from optcomp.center.failures import CenterError, database_failed
+from optcomp.center.jobs import SPENDING
 from optcomp.center.meters import Meters
 from optcomp.center.people import People
+from optcomp.center.persons import Person
 from optcomp.center.problems import Problem, not_answered
 from optcomp.center.protection import described, log
-from optcomp.center.roles import Person
 from optcomp.center.runners import Runners, token_of
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, OptcompError
 from optcomp.ledger import Ledger
 
 _CODES = {
@@ -38,6 +41,8 @@ _CODES = {
 """What the refusals of jobs are called, before any debit."""
 _WORTH_TELLING = {"BudgetExceeded": ("remaining",), "InvalidInput": ("argument",), "HypothesisNotMet": ("theorem",)}
 """What else of a refusal a program may act on."""
+_MOST_REFUSALS = 30
+"""Refusals of one seat that are noted in a minute: whoever goes on asking for too much shall not fill the database."""
 _AGAIN = 30.0
 """Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
 
@@ -48,21 +53,32 @@ ASKING: ContextVar[int | None] = ContextVar("optcomp_asking", default=None)
 class Service:
     """Store, ledger and runners of one process of the centre."""
 
-    def __init__(self, settings: Settings, finishing: Sequence[Callable[[Service], Awaitable[None]]] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        finishing: Sequence[Callable[[Service], Awaitable[None]]] = (),
+        *,
+        calculates: bool = False,
+    ) -> None:
         """`finishing` is what else goes on with work that was paid for and interrupted."""
-        self.settings, self._more = settings, tuple(finishing)
+        self.settings, self._more, self._calculates = settings, tuple(finishing), calculates
         self.store = Store(settings)
         self.ledger = Ledger(settings.ledger, private=settings.private)
         self.people, self.changes = People(self.store), Changes(self.store)
         self.catalogue = Catalogue(self.store, self.ledger)
+        self.choices = Choices(self.store)
         self.runners = Runners(settings, settings.runners)
         self.cancelling = Cancelling(self.store, self.runners)
         self.meters, self._buckets = Meters(), Buckets(settings.bucket)
+        self.calculators = Calculators(settings)
         self._finishing: asyncio.Task[None] | None = None
+        self._calculating: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the runners, and have them finish what was paid for and interrupted."""
         await self.runners.start()
+        if self._calculates:
+            self._calculating = asyncio.create_task(self.calculators.start())
         self._finishing = asyncio.create_task(self._keep_finishing())
 
     async def _keep_finishing(self) -> None:
@@ -90,6 +106,8 @@ class Service:
                 self.cancelling.begins(token_of(arguments["seat"], arguments["key"]))
             found = await self.runners.call(job, arguments, seconds=self.settings.seconds, person=ASKING.get())
         if isinstance(found.get("error"), str):  # the error of a preview is how far off an answer may be
+            if found["error"] == "BudgetExceeded" and job in SPENDING and "seat" in arguments:
+                await run_in_threadpool(self._note_refusal, job, arguments, found)
             raise _refused(found)
         return found
 
@@ -98,6 +116,14 @@ class Service:
         place = place_of(seat)
         await self._buckets.end_of_bucket(place)
         return await self.cancelling.stop(token_of(place, key))
+
+    def _note_refusal(self, job: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+        """For auditors: the ledger debits nothing for what it refuses, and so has no entry of it."""
+        account, slot = (str(arguments["seat"][name]) for name in ("account", "slot"))
+        with suppress(OptcompError):  # whoever asked is told of the refusal all the same
+            self.people.count(f"refused {account} {slot}", _MOST_REFUSALS)
+            about = {"account": account, "slot": slot, "request": job.replace("_", " "), "reason": found["words"]}
+            self.changes.record(self.catalogue.analyst_of(account, slot), "refused", about)
 
     async def preview(self, seat: Seat, question: Mapping[str, Any], confidence: float) -> dict[str, Any]:
         """What a question would cost; from the declaration and what is left."""
@@ -143,6 +169,9 @@ class Service:
                 await self._finishing
         await self.runners.close()
         await self.cancelling.close()
+        if self._calculating is not None:
+            await self._calculating
+        await self.calculators.close()
         self.store.close()
         self.ledger.close()
 

@@ -35,8 +35,10 @@ from optcomp.ledger import Ledger
 
 _ANSWERS_WITHIN = 120.0
 """Seconds until a server must answer: its workers import numerical libraries."""
-_APP = "optcomp.center.app:from_environment"
-"""What workers run."""
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""How many threads linear algebra takes in each process: there are as many processes as there is work for."""
+INTERFACE = "optcomp.center.app:from_environment"
+"""What workers run: the HTTP interface alone."""
 _IDLE = 15
 """Seconds that a connection may stay open between two requests: clients open a new one when they need it."""
 
@@ -66,13 +68,20 @@ class Listening:
                 raise InvalidInput("tls", str(path), "is not a file")
 
 
-def serve(settings: Settings, listening: Listening, answering: Callable[[str], None]) -> None:
-    """Serve until a signal ends it; `answering` is called once with the address, when the server answers."""
+def serve(
+    settings: Settings, listening: Listening, answering: Callable[[str], None], *, application: str = INTERFACE
+) -> None:
+    """Serve until a signal ends it; `answering` is called once with the address, when the server answers.
+
+    `application` names what workers run, as module:function.
+    """
     listening.check()
     with Store(settings), Ledger(settings.ledger, private=settings.private):
         pass  # what does not open is told here, and not by every worker
     os.environ[HOME] = str(settings.home)
-    config = _config(listening, settings)
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
+    config = _config(listening, settings, application)
     with _bound(listening) as bound:
         port = bound.getsockname()[1]
         url = f"{'https' if listening.tls_key else 'http'}://{_shown(listening.host)}:{port}"
@@ -95,9 +104,9 @@ def _served(config: uvicorn.Config, bound: socket.socket) -> bool:
     return all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
 
 
-def _config(listening: Listening, settings: Settings) -> uvicorn.Config:
+def _config(listening: Listening, settings: Settings, application: str) -> uvicorn.Config:
     return LimitedConfig(
-        _APP,
+        application,
         header_seconds=settings.header_seconds,
         connections=0 if listening.behind_proxy else settings.connections,  # all of them are those of the proxy
         factory=True,

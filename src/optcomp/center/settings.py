@@ -71,6 +71,14 @@ class Settings:
     """Within which the headers of a request must have come, and what is left of a body after its response."""
     connections: int = 256
     """That one address may hold at a time, with each worker; 0 is no limit."""
+    calculators: int = 1
+    """Processes that calculate for visitors of the public page; 0: there is no calculator."""
+    calculator_seconds: float = 10.0
+    """For one calculation."""
+    calculator_memory: int = 1024
+    """Megabytes that such a process may take beyond what it has when it starts; 0 is no limit."""
+    calculations: int = 300
+    """Calculations from one address in a minute."""
     bucket: float = 0.0
     """Responses after a debit leave at whole multiples of so many seconds; 0 is off."""
     two_persons: bool = False
@@ -255,9 +263,9 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "private": _folder,
     "folders": _folders,
     **dict.fromkeys(("databases", "hosts"), _texts),
-    **dict.fromkeys(("rate", "logins", "most_bytes", "runners", "waiting"), _whole),
-    **dict.fromkeys(("readers", "memory", "connections"), _whole_or_none),
-    **dict.fromkeys(("seconds", "bucket", "header_seconds"), _seconds),
+    **dict.fromkeys(("rate", "logins", "most_bytes", "runners", "waiting", "calculations"), _whole),
+    **dict.fromkeys(("readers", "memory", "connections", "calculators", "calculator_memory"), _whole_or_none),
+    **dict.fromkeys(("seconds", "bucket", "header_seconds", "calculator_seconds"), _seconds),
     "two_persons": _flag,
     "notice": _share,
 }

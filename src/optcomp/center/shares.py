@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from optcomp.composition import compose
@@ -26,6 +27,8 @@ _WORTH = Fraction(1, 1000)
 """A gain below this is called none."""
 _CLOSE = 2e-5
 """How close to the largest ε the search ends, relatively."""
+COUNTS = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
+"""Numbers of slots for a picture of what optimal composition gains."""
 _TRIES = 40
 """After so many the search ends with what it has, which fits; few are needed."""
 
@@ -85,6 +88,17 @@ def propose_shares(
     pairs = [{name: (_text(each), "0") for name, each in shares.items()} for shares in (best, split)]
     texts = _text(eps), _text(Fraction(whole.delta))
     return Proposal(dataset, *texts, pairs[0], pairs[1], bound.upper, bound.theorem, float(gain), fits)
+
+
+@lru_cache(maxsize=64)
+def gains(epsilon: str, delta: str, counts: tuple[int, ...] = COUNTS) -> tuple[tuple[int, str, str], ...]:
+    """For numbers of equal slots that share (ε_g, δ_g): the ε of each by optimal composition, and by splitting."""
+    found = []
+    for count in counts:
+        names = [str(number) for number in range(count)]
+        made = propose_shares("", names, epsilon, delta, fits=True)
+        found.append((count, made.slots["0"][0], made.split["0"][0]))
+    return tuple(found)
 
 
 def _largest(weights: Counter[Fraction], eps: Fraction, delta: Fraction, split: Fraction) -> Fraction:

@@ -19,9 +19,9 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from optcomp.center.changes import Acting
 from optcomp.center.datasets import Dataset, at_version
+from optcomp.center.persons import By
 from optcomp.center.plan_forms import plan_about
 from optcomp.center.refusals import Conflict, NeedsSecond, NotFound, Suspended
-from optcomp.center.roles import By
 from optcomp.center.store import now
 from optcomp.center.tables import DATASETS, PROPOSALS, RELEASES, VERSIONS
 from optcomp.center.wishes import Wishes

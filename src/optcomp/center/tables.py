@@ -13,6 +13,8 @@
     releases    plans that were released, or are on their way; the records are files
     cancellations
                 requests that are to be stopped, wherever they are
+    visits      people who are signed in with a browser: hashes of what it holds
+    drafts      what people write in pages and have not finished
 
 Times are seconds since 1970 by the clock of the database.
 """
@@ -194,4 +196,24 @@ CANCELLATIONS = Table(
     Column("request", String(64), nullable=False, index=True),  # hash of its account, slot and key
     Column("at", Float(53), nullable=False),
     Column("taken", Boolean, nullable=False),  # whether a worker stops it
+)
+
+VISITS = Table(
+    "visits",
+    METADATA,
+    Column("hash", String(64), primary_key=True),
+    Column("token", ForeignKey("tokens.id"), nullable=False, index=True),
+    Column("proof", String(64), nullable=False),  # what every form of this visit sends back
+    Column("expires", Float(53), nullable=False),
+)
+
+DRAFTS = Table(
+    "drafts",
+    METADATA,
+    Column("id", RowNumber, primary_key=True),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("kind", String(32), nullable=False),
+    Column("document", Text, nullable=False),  # JSON
+    Column("version", Integer, nullable=False),
+    Column("changed", Float(53), nullable=False),
 )

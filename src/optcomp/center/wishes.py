@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
+from optcomp.center.persons import By, acting
 from optcomp.center.refusals import Conflict, NotFound
-from optcomp.center.roles import By, acting
 from optcomp.center.seats import Seats
 from optcomp.center.store import now
 from optcomp.center.tables import AGREEMENTS, DATASETS, PEOPLE, SEATS, WISHES

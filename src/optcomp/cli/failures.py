@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from optcomp.reading import Complaint
+
+__all__ = ["Complaint", "one_line"]
+
 _LONGEST = 400
 """Letters of a line that people still read; what is quoted may be much longer."""
-
-
-class Complaint(Exception):
-    """Input that the command cannot use; the text is the line to print."""
 
 
 def one_line(text: str) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from optcomp.cli.failures import Complaint
-from optcomp.cli.reading.entries import MechanismCounts, tally
 from optcomp.cli.reading.files import entries_from
-from optcomp.cli.reading.format_names import Format
 from optcomp.cli.reading.items import entry_of
-from optcomp.cli.reading.numbers import plain, real_number, whole_number
 from optcomp.cli.sought_total import SoughtTotal
 from optcomp.composition import MOST_BITS
+from optcomp.reading import Format, MechanismCounts, plain, real_number, tally, whole_number
 
 
 @dataclass(frozen=True)

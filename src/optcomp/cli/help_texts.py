@@ -15,7 +15,7 @@ _IN_EXAMPLES = ("gaussian", "laplace", "subsampled")
 def filled(text: str) -> str:
     """A help text with its lists in their places."""
     if MECHANISMS in text:
-        from optcomp.cli.reading.mechanism_syntax import KINDS
+        from optcomp.reading import KINDS
 
         text = text.replace(MECHANISMS, ", ".join(kind.name for kind in KINDS if kind.name not in _IN_EXAMPLES))
     if METHODS in text:

@@ -10,7 +10,7 @@ import typer
 
 import optcomp as oc
 from optcomp.cli import help_texts
-from optcomp.cli.reading.format_names import Format
+from optcomp.reading import Format
 
 
 def starting(names: Iterable[str], start: str) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 import optcomp as oc
 from optcomp.cli.failures import Complaint
-from optcomp.cli.reading.entries import MechanismCounts
-from optcomp.cli.reading.numbers import plain
 from optcomp.cli.writing.wording import explained, with_given
+from optcomp.composition import proves
+from optcomp.reading import MechanismCounts, plain
 from optcomp.theorems import Parameters
 
 
@@ -73,14 +73,7 @@ class SoughtTotal:
 
     def proves(self, counts: MechanismCounts, bound: oc.Bound, value: Decimal) -> bool:
         """Whether the library also proves this value, by asking it the other way round."""
-        method = bound.method if bound.method in oc.METHODS else "auto"
-        text = str(value)
-        asked = SoughtTotal(delta=text) if bound.quantity == "delta" else SoughtTotal(epsilon=text)
-        try:
-            back = replace(asked, parameters=self.parameters).compose(counts, method)
-        except (Complaint, oc.OptcompError, ArithmeticError):
-            return False
-        return back.upper <= bound.given
+        return proves(counts, bound, value, parameters=self.parameters)
 
     def compare(self, counts: MechanismCounts) -> list[oc.Bound]:
         """The answer of every theorem that applies."""

@@ -25,13 +25,16 @@ from optcomp.interactive.filters import (
     ZCDPFilter,
     charge_cheapest,
     in_words,
+    pair,
     price_offers,
     read_request_document,
     request_document,
     restore,
+    short_down,
+    short_up,
 )
 from optcomp.interactive.guess_and_check import Checked, GuessAndCheck
-from optcomp.interactive.mechanisms import read_mechanism
+from optcomp.interactive.mechanisms import known_mechanisms, read_mechanism
 from optcomp.interactive.multiplicative_weights import Estimate, PrivateMultiplicativeWeights
 from optcomp.interactive.odometers import Odometer
 from optcomp.interactive.recorded import RecordedTotal, recorded_cost, recorded_total
@@ -43,7 +46,7 @@ from optcomp.interactive.session import (
     paid_session,
 )
 from optcomp.interactive.sparse_vector import GaussianSparseVector, SparseVector
-from optcomp.interactive.specs import Mechanism
+from optcomp.interactive.specs import Mechanism, Tally
 from optcomp.interactive.units import Converted, convert_unit, for_groups
 
 __all__ = [
@@ -75,6 +78,7 @@ __all__ = [
     "SparseVector",
     "SumFilter",
     "Taken",
+    "Tally",
     "ZCDPFilter",
     "answer",
     "charge_cheapest",
@@ -84,8 +88,10 @@ __all__ = [
     "convert_unit",
     "for_groups",
     "in_words",
+    "known_mechanisms",
     "open_sessions",
     "paid_session",
+    "pair",
     "price_offers",
     "question_of",
     "question_offers",
@@ -96,4 +102,6 @@ __all__ = [
     "recorded_total",
     "request_document",
     "restore",
+    "short_down",
+    "short_up",
 ]

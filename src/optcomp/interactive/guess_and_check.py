@@ -7,7 +7,7 @@ optimal composition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -19,7 +19,7 @@ from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import SparseVector, SparseVectorRun, check_scalar, comparable
-from optcomp.interactive.specs import Mechanism, stored, told_entries, told_truth
+from optcomp.interactive.specs import Mechanism, Tally, stored, told_entries, told_truth
 from optcomp.numerics import Exact, Number, exact, whole
 from optcomp.statistics import (
     Declared,
@@ -156,6 +156,11 @@ class GuessAndCheck(Mechanism):
         if type(number) is not int:
             raise InvalidInput("answer.value", kind_of(number), "must be a whole number")
         return Checked(number, told_truth(entries["corrected"]))
+
+    def tally(self, answers: Sequence[Checked]) -> Tally:
+        """Corrections that can still be made; without any it is closed."""
+        left = self.corrections - sum(answer.corrected for answer in answers)
+        return Tally({"corrections_left": left}, not left)
 
     def __str__(self) -> str:
         return f"guess and check at ε = {float(self.epsilon):g}, {self.corrections} corrections"

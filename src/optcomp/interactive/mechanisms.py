@@ -16,6 +16,11 @@ _KNOWN: dict[str, type[Mechanism]] = {
 """By the name that documents use."""
 
 
+def known_mechanisms() -> tuple[type[Mechanism], ...]:
+    """All of them."""
+    return tuple(_KNOWN.values())
+
+
 def read_mechanism(document: object) -> Mechanism:
     """The mechanism that wrote this document."""
     entries = Entries(document, "mechanism")

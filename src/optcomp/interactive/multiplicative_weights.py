@@ -27,7 +27,7 @@ from optcomp.interactive.filters import Request
 from optcomp.interactive.guess_and_check import GuessAndCheck
 from optcomp.interactive.live import Running
 from optcomp.interactive.sparse_vector import comparable
-from optcomp.interactive.specs import Mechanism, stored, stored_whole, told_entries, told_truth
+from optcomp.interactive.specs import Mechanism, Tally, stored, stored_whole, told_entries, told_truth
 from optcomp.numerics import Exact, Floats, Ints, Number, exact
 from optcomp.statistics import Contingency, Declared, Entries, Table, cells_where, kind_of
 from optcomp.statistics.noise import laplace_scale, with_laplace
@@ -140,9 +140,13 @@ class PrivateMultiplicativeWeights(Mechanism):
             return self.parts
         return (ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta),)
 
-    def accuracy(self, questions: int, table: Table, confidence: Number = 0.95) -> float:
+    def accuracy(self, questions: int, table: Declared, confidence: Number = 0.95) -> float:
         """With this confidence no checked answer is off by this many rows, for weights that are multiples of 2^-12."""
         return self.checker(_changed(self.cells, table)).accuracy(questions, confidence) / STEPS
+
+    def reach(self, table: Declared, questions: int, confidence: Number = 0.95) -> float:
+        """The same; one person changes as much as the table declares."""
+        return self.accuracy(questions, table, confidence)
 
     def start(self, table: Table) -> MultiplicativeWeightsRun:
         """Read the table of counts once; the caller has paid."""
@@ -173,6 +177,10 @@ class PrivateMultiplicativeWeights(Mechanism):
         number = _stored_float(entries["value"], "answer.value")
         return Estimate(number, told_truth(entries["corrected"]), told_truth(entries["checked"]))
 
+    def tally(self, answers: Sequence[Estimate]) -> Tally:
+        """Corrections that can still be made; without any the synthetic table answers on, unchecked."""
+        return Tally({"corrections_left": self.corrections - sum(answer.corrected for answer in answers)}, False)
+
     def steps(self, table: Declared, weights: Weights, labels: tuple[Any, ...]) -> Ints:
         """Whole 4096ths of each cell; with up to 2^50 rows their sum fits 64 bits."""
         if isinstance(weights, str):
@@ -193,7 +201,7 @@ class PrivateMultiplicativeWeights(Mechanism):
         return f"multiplicative weights over {columns} at ε = {float(self.epsilon):g}, {self.corrections} corrections"
 
 
-def _changed(cells: Contingency, table: Table) -> int:
+def _changed(cells: Contingency, table: Declared) -> int:
     """By how many rows one person can change a linear question with weights in [0, 1]."""
     (counts,) = cells.parts(table)
     return counts.l1 // 2 if table.contribution.replace else counts.l1

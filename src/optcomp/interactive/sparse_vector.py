@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -38,7 +38,7 @@ from optcomp.guarantees import PureDP, RenyiDP
 from optcomp.interactive.answers import measured
 from optcomp.interactive.filters import Request
 from optcomp.interactive.live import Running
-from optcomp.interactive.specs import Mechanism, stored, stored_whole, told_truth
+from optcomp.interactive.specs import Mechanism, Tally, stored, stored_whole, told_truth
 from optcomp.numerics import FLOAT_BITS, Exact, Number, ball, exact, float_up, precision, whole
 from optcomp.statistics import (
     Declared,
@@ -115,6 +115,11 @@ class Comparing(Mechanism):
     def read_told(self, value: object) -> bool:
         """The truth value itself."""
         return told_truth(value)
+
+    def tally(self, answers: Sequence[bool]) -> Tally:
+        """Positive answers that can still be given; without any it is closed."""
+        left = self.positives - sum(answers)
+        return Tally({"positives_left": left}, not left)
 
 
 @dataclass(frozen=True, repr=False)
@@ -280,6 +285,11 @@ class GaussianSparseVector(Comparing):
     def costs(self, table: Table | None = None) -> tuple[Request, ...]:
         """One Rényi curve: for a RenyiFilter, or converted at a δ."""
         return (self.guarantee,)
+
+    def tally(self, answers: Sequence[bool]) -> Tally:
+        """The same; and questions that can still be asked."""
+        found, questions = super().tally(answers), self.questions - len(answers)
+        return Tally({**found.left, "questions_left": questions}, found.closed or not questions)
 
     def scales(self) -> tuple[float, float]:
         """σ of the threshold and of a question."""

@@ -9,13 +9,24 @@ Floats in a state are Python's own, whose JSON is their shortest decimal: it is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.interactive.filters import Request
+from optcomp.numerics import Number
 from optcomp.statistics import Declared, Entries, Statistic, Table, kind_of, number_text, statistic_document
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a mechanism has left; it follows from the answers that it gave."""
+
+    left: Mapping[str, int]
+    """How many answers of each kind it can still give."""
+    closed: bool
+    """Whether it answers nothing more."""
 
 
 class Mechanism(Written, ABC):
@@ -57,6 +68,18 @@ class Mechanism(Written, ABC):
     @abstractmethod
     def read_told(self, value: object) -> Any:
         """The answer that was written so."""
+
+    @abstractmethod
+    def accuracy(self, *args: Any, **kwargs: Any) -> float:
+        """How far off all of so many answers may be, with a confidence over the noise."""
+
+    def reach(self, table: Declared, questions: int, confidence: Number = 0.95) -> float:
+        """The same about a table that is declared like this."""
+        return float(self.accuracy(questions, confidence=confidence))
+
+    @abstractmethod
+    def tally(self, answers: Sequence[Any]) -> Tally:
+        """What is left after these answers, which are all that a run gave."""
 
     def document(self) -> dict[str, Any]:
         """Without code and exact, ready for JSON: `read_mechanism` reads an equal mechanism back."""

@@ -16,6 +16,7 @@ from optcomp.ledger.copies import Adoption, Waiting
 from optcomp.ledger.database import Database
 from optcomp.ledger.debits import Debit, Placed
 from optcomp.ledger.exports import Export, verify_export
+from optcomp.ledger.history import HistoryEntry
 from optcomp.ledger.holders import BudgetClosed, Stored
 from optcomp.ledger.keys import WrongKey
 from optcomp.ledger.ledger import Ledger
@@ -44,6 +45,7 @@ __all__ = [
     "DurableRun",
     "DurableSession",
     "Export",
+    "HistoryEntry",
     "Ledger",
     "LedgerCopied",
     "Placed",

@@ -29,6 +29,7 @@ from optcomp.ledger.caps import cap_of
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.copies import Adoption, Waiting
 from optcomp.ledger.exports import Export
+from optcomp.ledger.history import HistoryEntry, history
 from optcomp.ledger.holders import Holder
 from optcomp.ledger.opening import check_name
 from optcomp.ledger.overview import AccountView
@@ -214,6 +215,10 @@ class Ledger:
     def overview(self) -> tuple[AccountView, ...]:
         """All accounts as they stand: what they promised, what is left, what was recorded."""
         return overview.overview(self._books)
+
+    def history(self, *, after: int = 0, most: int = 100) -> tuple[HistoryEntry, ...]:
+        """What happened after an entry, the oldest first, in words: no answer, no data."""
+        return history(self._books, after=after, most=most)
 
     def export(self, path: str | Path) -> Export:
         """Write a signed export into a new file: all entries and questions, and no answer; `verify_export` reads it."""

@@ -14,7 +14,7 @@ from optcomp.ledger.amounts import read_sums
 from optcomp.ledger.books import Books
 from optcomp.ledger.claims import promised
 from optcomp.ledger.debits import RELEASES
-from optcomp.ledger.schema import HOLDERS, NOBODY, REQUESTS, SLOTS
+from optcomp.ledger.schema import FULL, HOLDERS, NOBODY, REQUESTS, SLOTS
 from optcomp.ledger.states import AccountState, RequestState
 from optcomp.ledger.units import Unit
 
@@ -27,6 +27,8 @@ class SessionView:
     state: str
     cap: str
     left: str
+    spent: float
+    """The share of the cap that is spent, for pictures: a number for eyes, and no claim."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class AccountView:
     releases: int
     waiting: int
     """Requests that were paid for and have no answer."""
+    spent: float
+    """The share of the cap that is spent, for pictures: a number for eyes, and no claim."""
 
     def document(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -88,12 +92,13 @@ def _view(connection: Connection, row: Row[Any]) -> AccountView:
         tuple(tuple(each) for each in connection.execute(slots.order_by(SLOTS.c.id))),
         _count(connection, row.id, REQUESTS.c.kind.in_(RELEASES)),
         _count(connection, row.id, REQUESTS.c.state == RequestState.RESERVED),
+        row.guard / FULL,
     )
 
 
 def _session(row: Row[Any]) -> SessionView:
     budget = restore(row.budget)
-    return SessionView(row.name, row.state, in_words(budget.total), str(budget.remaining()))
+    return SessionView(row.name, row.state, in_words(budget.total), str(budget.remaining()), row.guard / FULL)
 
 
 def _count(connection: Connection, account: int, condition: Any) -> int:

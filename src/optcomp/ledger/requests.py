@@ -48,12 +48,24 @@ class RequestView:
     """The text that is stored, if there is one."""
 
 
-def requests_of(holder: Holder, *, after: int = 0, most: int | None = None) -> tuple[RequestView, ...]:
-    """The requests of a holder with a number above `after`, oldest first, at most so many."""
+def requests_of(
+    holder: Holder, *, after: int = 0, most: int | None = None, newest: bool = False
+) -> tuple[RequestView, ...]:
+    """The requests of a holder with a number above `after`, oldest first; at most so many, or the newest so many."""
     after = whole(after, "after", 0, _MOST)
-    mine = select(REQUESTS).where(REQUESTS.c.holder == holder.id, REQUESTS.c.id > after).order_by(REQUESTS.c.id)
+    order = REQUESTS.c.id.desc() if newest else REQUESTS.c.id
+    mine = select(REQUESTS).where(REQUESTS.c.holder == holder.id, REQUESTS.c.id > after).order_by(order)
     with holder.books.database.read() as connection:
-        return tuple(_view(holder, row) for row in connection.execute(mine.limit(most)))
+        found = tuple(_view(holder, row) for row in connection.execute(mine.limit(most)))
+    return found[::-1] if newest else found
+
+
+def keyed_request(holder: Holder, key: str) -> RequestView | None:
+    """The request that was made under this key, if there is one."""
+    mine = select(REQUESTS).where(REQUESTS.c.holder == holder.id, REQUESTS.c.key == f"{_GIVEN}{key}")
+    with holder.books.database.read() as connection:
+        row = connection.execute(mine).one_or_none()
+    return None if row is None else _view(holder, row)
 
 
 def request_of(holder: Holder, number: int) -> RequestView:

@@ -27,7 +27,7 @@ from optcomp.ledger.chain import canonical
 from optcomp.ledger.holders import Holder
 from optcomp.ledger.opening import change_free_slot, check_name, enter_request, fix_unit, open_session
 from optcomp.ledger.receipts import Receipt
-from optcomp.ledger.requests import RequestView, request_of, requests_of
+from optcomp.ledger.requests import RequestView, keyed_request, request_of, requests_of
 from optcomp.ledger.schema import HOLDERS, REQUESTS, SLOTS
 from optcomp.ledger.session import DurableSession
 from optcomp.ledger.states import AccountState, SlotState
@@ -114,10 +114,15 @@ class Slot:
         nothing = {name: (Fraction(0), whole) for name, (_, whole) in left.amounts.items()}
         return Remaining(nothing, left.like, None if like is None else 0, Fraction(0))
 
-    def requests(self, *, after: int = 0, most: int | None = None) -> tuple[RequestView, ...]:
-        """What was asked in it, oldest first: requests with a number above `after`, at most so many."""
+    def requests(self, *, after: int = 0, most: int | None = None, newest: bool = False) -> tuple[RequestView, ...]:
+        """What was asked in it, oldest first: requests with a number above `after`, at most so many, or the newest."""
         found = self.holder()
-        return () if found is None else requests_of(found, after=after, most=most)
+        return () if found is None else requests_of(found, after=after, most=most, newest=newest)
+
+    def request_under(self, key: str) -> RequestView | None:
+        """The request that was made in it under this key, if there is one."""
+        found = self.holder()
+        return None if found is None else keyed_request(found, key)
 
     def request(self, number: int) -> RequestView:
         """A request that was made in it."""

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from optcomp.planner.budgets import RTOL, Budget, Load, PairBudget, RhoBudget, Spending
     from optcomp.planner.choosing import Choosing, item_of
     from optcomp.planner.document import HARM, Document, Wish, read, read_file
-    from optcomp.planner.edits import Edits, edited
+    from optcomp.planner.edits import Edits, drop, edited, free, hold, put
     from optcomp.planner.errors import ErrorModel
     from optcomp.planner.plan import Line, Plan, budget_dict, inside_of, make_plan
     from optcomp.planner.plan_schema import schema
     from optcomp.planner.source import MOST_BYTES, dumped, is_data, load, parsed
+    from optcomp.planner.warm_start import WarmStart, read_warm_start
 
 _MODULE_OF = {
     "Allocation": "allocation",
@@ -35,19 +36,25 @@ _MODULE_OF = {
     "RTOL": "budgets",
     "RhoBudget": "budgets",
     "Spending": "budgets",
+    "WarmStart": "warm_start",
     "Wish": "document",
     "allocate": "allocation",
     "budget_dict": "plan",
+    "drop": "edits",
     "dumped": "source",
     "edited": "edits",
+    "free": "edits",
+    "hold": "edits",
     "inside_of": "plan",
     "is_data": "source",
     "item_of": "choosing",
     "load": "source",
     "make_plan": "plan",
     "parsed": "source",
+    "put": "edits",
     "read": "document",
     "read_file": "document",
+    "read_warm_start": "warm_start",
     "schema": "plan_schema",
 }
 """Every name of the surface, and where it comes from."""
@@ -69,19 +76,25 @@ __all__ = [
     "RTOL",
     "RhoBudget",
     "Spending",
+    "WarmStart",
     "Wish",
     "allocate",
     "budget_dict",
+    "drop",
     "dumped",
     "edited",
+    "free",
+    "hold",
     "inside_of",
     "is_data",
     "item_of",
     "load",
     "make_plan",
     "parsed",
+    "put",
     "read",
     "read_file",
+    "read_warm_start",
     "schema",
 ]
 

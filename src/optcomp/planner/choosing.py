@@ -20,13 +20,12 @@ from optcomp.planner.budgets import Budget, PairBudget, RhoBudget, Spending
 from optcomp.planner.document import Document, Wish, at
 from optcomp.planner.errors import ErrorModel
 from optcomp.planner.objective import Objective
+from optcomp.planner.warm_start import WarmStart, Way
 from optcomp.statistics.noise import EPSILON, RHO, Currency, Noise
 from optcomp.theorems import fz21
 
 NoiseByName = dict[str, Noise]
 """Which noise every statistic has."""
-Way = tuple[Currency, Currency]
-"""What noise that is left open is paid in: that of statistics held at an error, and that of the others."""
 _MOST_TRIES = 8
 """Groups that are tried the other way round in one go: each is a search."""
 _BETTER = 1 - 1e-6
@@ -48,10 +47,10 @@ class Choosing:
         self,
         document: Document,
         inside: ApproxDP | ZCDP,
-        start: Mapping[str, tuple[Noise, float]] | None = None,
+        start: WarmStart | None = None,
         before: Choosing | None = None,
     ) -> None:
-        self.document, self.inside, self.start = document, inside, dict(start or {})
+        self.document, self.inside, self.start = document, inside, start or WarmStart()
         self.wishes = document.wishes
         self.reserve = None
         if document.reserve and isinstance(inside, ApproxDP):
@@ -61,7 +60,7 @@ class Choosing:
         if before is not None and _about(before.document) == _about(document):
             same = set(document.wishes)
             self._known.update({key: item for key, item in before._known.items() if key[0] in same})
-        self._values: dict[Way, float] = {} if before is None else dict(before._values)
+        self.values: dict[Way, float] = dict(self.start.values if before is None else before.values)
         """What the ways to choose noise came to, now or when they were last tried."""
 
     @property
@@ -103,7 +102,7 @@ class Choosing:
             except InvalidInput as error:
                 refused = refused or error
             else:
-                self._values[way] = found[-1].value
+                self.values[way] = found[-1].value
         if not found:
             assert refused is not None
             raise refused
@@ -169,7 +168,7 @@ class Choosing:
             missing = [item.name for item in items if item.held is None]
             if missing:
                 raise InvalidInput("objective", "wanted", f"needs an error for each of {', '.join(missing)}")
-        near = start or {name: amount for name, (_, amount) in self.start.items()}
+        near = start or self.start.amounts
         objective: Objective = "scale" if self.wanted else self.document.objective
         return search(items, self.budget(), objective, self.extra, near)
 
@@ -211,7 +210,7 @@ class Choosing:
 
     def _hopeless(self, way: Way) -> bool:
         """Whether this way was far from the best before, and the plan is so large that an edit is a small change."""
-        values = self._values
+        values = self.values
         return len(self.wishes) >= _MANY and way in values and values[way] > _FAR * min(values.values())
 
     def items(self, choice: NoiseByName) -> list[Item]:
@@ -240,7 +239,7 @@ class Choosing:
         """Errors of another split, with the same objective and the same holds."""
         try:
             items = [self._kept(wish, self._item(wish, choice[wish.name])) for wish in self.wishes]
-            found = search(items, budget, self.document.objective, self.extra)
+            found = search(items, budget, self.document.objective, self.extra, self.start.amounts)
         except InvalidInput:  # the holds alone are more than sums allow
             return {}
         spendings = found.search.spendings(_BELOW * found.amounts)

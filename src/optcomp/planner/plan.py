@@ -13,6 +13,7 @@ from optcomp.planner.budgets import PairBudget, Spending
 from optcomp.planner.choosing import Choosing
 from optcomp.planner.document import Document, Wish
 from optcomp.planner.risk import Release, Risk, risk_of
+from optcomp.planner.warm_start import WarmStart
 from optcomp.statistics import Question
 from optcomp.statistics.noise import Noise
 from optcomp.theorems import Bound, bbg18
@@ -115,6 +116,11 @@ class Plan:
         logs = [math.log(other / error) for other, error in pairs if other and error]
         return math.exp(sum(logs) / len(logs)) if logs else None
 
+    def warm_start(self) -> WarmStart:
+        """What the search found: a start for the next one, in this process or in another."""
+        amounts = {line.wish.name: line.spending.amount for line in self.lines}
+        return WarmStart(amounts, dict(self.choosing.values))
+
     def verdict(self) -> str:
         """What this plan gains, and over what, in a sentence or two."""
         gain, over_rho = self.gain, self.gain_over_rho
@@ -179,11 +185,11 @@ def _asks_for_rho(wish: Wish) -> bool:
     return wish.noise is not None and not wish.noise.currency.pure
 
 
-def make_plan(document: Document, previous: Plan | None = None) -> Plan:
-    """Work a document out; a plan for nearly the same document makes that quicker."""
+def make_plan(document: Document, previous: Plan | None = None, *, start: WarmStart | None = None) -> Plan:
+    """Work a document out; a plan for nearly the same document, or what its search found, makes that quicker."""
     inside = inside_of(document)
-    start = {line.wish.name: (line.noise, line.spending.amount) for line in previous.lines} if previous else {}
-    choosing = Choosing(document, inside, start, previous.choosing if previous else None)
+    begin = start if previous is None else previous.warm_start()
+    choosing = Choosing(document, inside, begin, previous.choosing if previous else None)
     found = choosing.best()
     lines = []
     for wish, item, spending in zip(document.wishes, found.items, found.spendings, strict=True):

@@ -4,14 +4,15 @@ from optcomp.release.advice import percent, plain, shortened
 from optcomp.release.committing import commit_plans
 from optcomp.release.csv_table import csv_text
 from optcomp.release.entering import enter_release
+from optcomp.release.exported_code import notebook_text, script_text
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
-from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, preflight
+from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, look_at, preflight
 from optcomp.release.kept import paid_release, release_snapshot, stored_release
 from optcomp.release.ledger_entry import offers_of, so_far
 from optcomp.release.payer import Payer
 from optcomp.release.paying import ReleaseInterrupted
 from optcomp.release.pictures import printable
-from optcomp.release.plan_facts import facts, growth, near, up
+from optcomp.release.plan_facts import facts, growth, near, totals, up
 from optcomp.release.prepared_data import PreparedData, prepare_data
 from optcomp.release.proved_plan import Prepared, prepare
 from optcomp.release.released import release_plan
@@ -52,7 +53,9 @@ __all__ = [
     "enter_release",
     "facts",
     "growth",
+    "look_at",
     "near",
+    "notebook_text",
     "offers_of",
     "page",
     "paid_release",
@@ -68,10 +71,12 @@ __all__ = [
     "release_snapshot",
     "replace_file",
     "result_sheet",
+    "script_text",
     "shortened",
     "so_far",
     "stored_release",
     "text_of",
+    "totals",
     "up",
     "verify_release",
 ]

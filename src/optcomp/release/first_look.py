@@ -16,8 +16,8 @@ from typing import Any
 from optcomp.planner import Document, Wish
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
-from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared
-from optcomp.statistics import Categories, Declared, ExactCounts, Preparation
+from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared, source_counts
+from optcomp.statistics import BadCells, Categories, Declared, ExactCounts, Preparation
 
 NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish"
 BOUNDS = (
@@ -57,6 +57,22 @@ def preflight(document: Document, data: Path) -> Preflight:
         tuple(look.column(each) for each in column_counts(found)),
         tuple(look.conditions()),
     )
+
+
+def look_at(
+    source: object, declared: Declared, *, bad_cells: BadCells = "missing", multiline: bool = False
+) -> Preflight:
+    """Count what preparation of a table would find, change and leave out, before there is any plan.
+
+    Counts alone: no cell is quoted, and no end of what was read is told, for bounds must not be chosen by it.
+    """
+    found = Preparation(source, declared, bad_cells="missing", multiline=multiline, keep_everything=True)
+    person = person_counts(found)
+    if person is not None:
+        each = ExactCounts(found, before_the_lot=True).rows_each()
+        person = replace(person, most=each.most, over=each.over)
+    columns = [replace(each, examples=(), unseen=(), least=None, greatest=None) for each in column_counts(found)]
+    return Preflight(source_counts(found, declared, bad_cells), person, tuple(columns), ())
 
 
 class _Look:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from optcomp.statistics import (
     BadCells,
     Categories,
     ColumnTally,
+    Declared,
     ExactCounts,
     Integers,
     Numbers,
@@ -48,16 +50,22 @@ def prepared(
 
 
 def file_counts(document: Document, found: Preparation, bad_cells: BadCells) -> FileCounts:
-    """The file, and its lines."""
-    source, declared = found.source, document.table
+    """The file of a plan, and its lines."""
+    about = source_counts(found, document.table, bad_cells)
+    return replace(about, declared_rows=document.rows, exact_rows=document.population is not None)
+
+
+def source_counts(found: Preparation, declared: Declared, bad_cells: BadCells) -> FileCounts:
+    """A file or table, and its lines; no number of rows is declared of it."""
+    source = found.source
     lines = source.lines
     first = None if lines.first is None else f"{source.where}, line {lines.first[0]:,}"
     return FileCounts(
         name=source.where,
         size=source.size or 0,
         rows=found.found.rows,
-        declared_rows=document.rows,
-        exact_rows=document.population is not None,
+        declared_rows=None,
+        exact_rows=False,
         bad_cells=bad_cells,
         unread=dict(lines.bad),
         first_unread=first,

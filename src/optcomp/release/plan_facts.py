@@ -19,7 +19,7 @@ from optcomp.numerics.contour import BLUR
 from optcomp.planner import HARM, Budget, Document, Line, Load, PairBudget, Plan, RhoBudget, Spending, Wish
 from optcomp.release.pictures import label
 from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals
-from optcomp.theorems import Bound, fz21
+from optcomp.theorems import Bound, cks20, fz21
 
 _POINTS = 24
 """Of the curve of growth: enough to see its shape, and each is a composition."""
@@ -296,6 +296,29 @@ def growth(plan: Plan) -> list[dict[str, float | None]]:
     ]
 
 
+def totals(plan: Plan) -> dict[str, float | None]:
+    """What all statistics of the plan cost together, three ways: optimally, if ε were added up, and if ρ were.
+
+    The first is certified; the others are for comparing.
+    """
+    extra = () if plan.reserve is None else (plan.reserve,)
+    return {
+        "total": plan.total,
+        "sum": _sum(plan, extra),
+        "rho": _rho_sum(plan, [line.spending for line in plan.lines], extra),
+    }
+
+
+def _sum(plan: Plan, extra: Sequence[PureDP]) -> float | None:
+    """The last of `_sums` to nine digits, and the reserve: in floats, and for all statistics at once."""
+    if not isinstance(plan.inside, ApproxDP):
+        return None
+    rhos = np.array([float(line.spending.budget) for line in plan.lines if not line.spending.pure])
+    pure = [float(line.spending.budget) for line in plan.lines if line.spending.pure]
+    mixed = cks20.epsilons_near(rhos, float(plan.inside.delta) / rhos.size).sum() if rhos.size else 0.0
+    return math.fsum([*pure, *(float(each.epsilon) for each in extra), float(mixed)])
+
+
 def _limit(plan: Plan) -> Budget:
     if isinstance(plan.inside, ZCDP):
         return RhoBudget(plan.inside.rho)
@@ -307,10 +330,10 @@ def _sums(plan: Plan) -> list[float] | None:
     if not isinstance(plan.inside, ApproxDP):
         return None
     share = Fraction(plan.inside.delta) / max(sum(not line.spending.pure for line in plan.lines), 1)
+    rhos = {line.spending.budget for line in plan.lines if not line.spending.pure}
+    found = {rho: fz21.epsilon_at(rho, share) for rho in rhos}  # those that are alike once: it takes long
     spendings = (line.spending for line in plan.lines)
-    return list(
-        accumulate(float(each.budget) if each.pure else fz21.epsilon_at(each.budget, share) for each in spendings)
-    )
+    return list(accumulate(float(each.budget) if each.pure else found[each.budget] for each in spendings))
 
 
 def error_told(entry: Mapping[str, Any]) -> str:
@@ -325,11 +348,11 @@ def note_told(entry: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, [entry["note"], more]))
 
 
-def _rho_sum(plan: Plan, spendings: Sequence[Spending]) -> float | None:
+def _rho_sum(plan: Plan, spendings: Sequence[Spending], extra: Sequence[PureDP] = ()) -> float | None:
     """The ε that the sum of ρ gives at the δ of the budget (CKS20)."""
     if not isinstance(plan.inside, ApproxDP) or not plan.inside.delta:
         return None
-    return fz21.epsilon_at(RhoBudget(0).total(spendings), plan.inside.delta)
+    return fz21.epsilon_at(RhoBudget(0).total(spendings, extra), plan.inside.delta)
 
 
 def up(value: float, digits: int = 6) -> str:

@@ -33,6 +33,7 @@ from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
 from optcomp.statistics.snapshot import is_snapshot, named_ledger
+from optcomp.statistics.sources import named_columns
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.sum import Sum
@@ -95,6 +96,7 @@ __all__ = [
     "kind_of",
     "known_from",
     "known_keywords",
+    "named_columns",
     "named_ledger",
     "noise_reach",
     "number_text",

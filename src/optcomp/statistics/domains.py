@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from optcomp.errors import InvalidInput, Written
@@ -78,22 +78,22 @@ class Numbers(Domain):
         """What sums are counted in: the step, or a multiple that keeps the sums of 2^40 rows within 62 bits."""
         return self.coarse(MOST_UNITS).unit
 
-    @property
+    @cached_property
     def first(self) -> int:
         """The multiple of the step that the cell 0 stands for."""
         return nearest(self.low / self.step)
 
-    @property
+    @cached_property
     def top(self) -> int:
         """That of the upper bound."""
         return nearest(self.high / self.step) - self.first
 
-    @property
+    @cached_property
     def middle_cell(self) -> int:
         """Half way between the bounds, about."""
         return min(max(nearest((self.low + self.high) / 2 / self.step) - self.first, 0), self.top)
 
-    @property
+    @cached_property
     def middle(self) -> Fraction:
         """What that cell stands for."""
         return (self.first + self.middle_cell) * self.step
@@ -148,7 +148,7 @@ class Integers(Numbers):
         object.__setattr__(self, "low", Fraction(least))
         object.__setattr__(self, "high", Fraction(most))
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """1, or a power of two when the bounds are very far apart."""
         return _step(self.high - self.low, Fraction(1))
@@ -185,7 +185,7 @@ class Reals(Numbers):
         object.__setattr__(self, "high", most)
         object.__setattr__(self, "given_unit", step)
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """As given, or a power of two; twice, four times, ... that where the bounds are too far apart for it."""
         width = self.high - self.low
@@ -235,7 +235,7 @@ class Categories(Domain):
         """The categories and the bucket for the rest."""
         return (*self.values, self.other)
 
-    @property
+    @cached_property
     def top(self) -> int:
         """The code of what is there and not declared."""
         return len(self.values)

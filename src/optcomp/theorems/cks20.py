@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
+from optcomp.guarantees import ZCDP, RenyiBounded
 from optcomp.instances import Laws, Mixture, slack, with_leaks
 from optcomp.numerics import FLOAT_BITS, Exact, Floats, ball, float_down, precision, told_up
 from optcomp.theorems.bound import Bound, upper_bound
@@ -24,6 +25,8 @@ _GRID = np.exp(np.linspace(math.log(1e-4), math.log(1e6), 121))
 """Orders minus 1 for a first look: twelve to a factor of ten."""
 _ROUNDS, _FINE = 4, 33
 """Each round looks 16 times closer: the order to four digits, where the value is flat."""
+_CLOSER = 4
+"""Rounds where nothing is evaluated in balls afterwards: the value to more than nine digits."""
 
 
 def epsilon_at(mixture: Mixture, delta: Exact) -> Bound:
@@ -66,6 +69,21 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
     return upper_bound("delta", upper, epsilon, theorem=ID, method=METHOD, count=mixture.count, notes=(_order(c),))
 
 
+def epsilons_near(rhos: Floats, delta: float) -> Floats:
+    """About the ε at δ of ρ-zCDP for each of many ρ, to nine digits: for comparing, not for proofs."""
+    logs = np.tile(np.log(_GRID), (rhos.size, 1))
+    chosen = np.zeros((rhos.size, 1))
+    for _ in range(_CLOSER):
+        c = np.exp(logs)
+        found = rhos[:, None] * (1 + c) - (math.log(delta) + np.log1p(c)) / c - np.log1p(1 / c)
+        best = np.argmin(found, axis=1)[:, None]
+        chosen = np.take_along_axis(found, best, axis=1)
+        ends = (np.take_along_axis(logs, np.clip(best + side, 0, logs.shape[1] - 1), axis=1) for side in (-1, 1))
+        low, high = ends
+        logs = low + (high - low) * np.linspace(0.0, 1.0, _FINE)
+    return np.maximum(chosen[:, 0], 0.0)
+
+
 def divergence(mixture: Mixture, alpha: float) -> arb:
     """At least the Rényi divergence of order α of the whole, at the working precision."""
     ways = [_exactly(mixture, mixture.laws(way, +1), alpha - 1) / (arb(alpha) - 1) for way in mixture.directions]
@@ -89,8 +107,15 @@ def _scaled(mixture: Mixture, laws: Laws, c: Floats) -> Floats:
     """(α-1) D_α, about."""
     known = sum((count * law.log_mean_guess(c) for law, count in laws), np.zeros_like(c))
     for notion, count in mixture.bounded:
-        known = known + c * count * np.array([_near(notion.renyi(1 + place)) for place in c.tolist()])
+        known = known + c * count * _renyi_near(notion, 1 + c)
     return known
+
+
+def _renyi_near(notion: RenyiBounded, orders: Floats) -> Floats:
+    """D_α at many orders, about; ρα at once, for sums of ρ are asked for often."""
+    if isinstance(notion, ZCDP):
+        return float(notion.rho) * orders
+    return np.array([_near(notion.renyi(order)) for order in orders.tolist()])
 
 
 def _near(value: arb) -> float:

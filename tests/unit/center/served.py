@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import httpx
 import pyarrow
 import pyarrow.parquet
+from fastapi import FastAPI
 
 from optcomp.center import Catalogue, People, Settings, Store
 from optcomp.center.app import make_app
@@ -34,7 +35,7 @@ QUESTION = {"statistic": {"count": "rows"}, "noise": "laplace", "epsilon": "1/10
 class Served:
     """The centre, a token for everybody, and a thread with the event loop that serves it."""
 
-    def __init__(self, home: Path, **given: Any) -> None:
+    def __init__(self, home: Path, make: Callable[[Settings], FastAPI] = make_app, **given: Any) -> None:
         files = home.with_name(f"{home.name}.files")
         files.mkdir()
         table = {
@@ -49,7 +50,7 @@ class Served:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self._thread.start()
-        self.app = make_app(self.settings)
+        self.app = make(self.settings)
         self.service: Service = self.app.state.service
         self.transport = httpx.ASGITransport(self.app, client=("127.0.0.1", 1))
         self.wait(self.service.start())
@@ -135,9 +136,9 @@ def _filled(settings: Settings) -> dict[str, str]:
 
 
 @contextmanager
-def served(home: Path, **given: Any) -> Iterator[Served]:
+def served(home: Path, make: Callable[[Settings], FastAPI] = make_app, **given: Any) -> Iterator[Served]:
     """A centre that is closed at the end."""
-    found = Served(home, **given)
+    found = Served(home, make, **given)
     try:
         yield found
     finally:

@@ -298,3 +298,34 @@ def test_an_owner_confirms_on_the_machine(tmp_path: Path) -> None:
         assert spent(centre) == Fraction(1, 2)
         record = centre.call("get", f"{READ}/{made['id']}", "olga").json()
         assert verify_release(record).proved
+
+
+def test_any_plan_is_worked_out_for_analysts_and_owners(centre: Served) -> None:
+    before, given = spent(centre), whole(plan("1/3"))
+    told = centre.call("post", "/api/v1/plans/work-out", "ada", {"plan": given}).json()
+    made = make_plan(read(given))
+    assert [each["error"] for each in told["facts"]["statistics"]] == [line.error for line in made.lines]
+    assert told["units"] == ["rows", "rows"]
+    assert told["totals"]["total"] == made.total == compose([PureDP("1/3")] * 2, delta=0).upper
+    assert told["totals"]["sum"] == pytest.approx(2 / 3)
+    again = centre.call("post", "/api/v1/plans/work-out", "olga", {"plan": given, "start": told["start"]}).json()
+    assert again["facts"] == told["facts"]
+    wrong = centre.call("post", "/api/v1/plans/work-out", "ada", {"plan": {**given, "statistics": {}}})
+    assert (wrong.status_code, wrong.json()["argument"]) == (422, "statistics")
+    assert spent(centre) == before
+
+
+def test_script_and_notebook_hold_the_record(centre: Served) -> None:
+    made = released(centre, plan("1/7"))
+    here = f"{READ}/{made['id']}"
+    record = centre.call("get", here, "olga").text
+    script = centre.call("get", f"{here}?format=py", "olga")
+    notebook = centre.call("get", f"{here}?format=ipynb", "olga")
+    for found, name in ((script, "py"), (notebook, "ipynb")):
+        assert found.headers["content-disposition"] == f'attachment; filename="release-{made["id"]}.{name}"'
+    inside: dict[str, Any] = {}
+    first_lines = script.text.partition("def rows")[0]
+    exec(first_lines, inside)
+    assert inside["RECORD"] == json.loads(record)
+    exec(notebook.json()["cells"][1]["source"], inside)
+    assert inside["RECORD"] == json.loads(record)

@@ -23,18 +23,25 @@ ROLES: dict[tuple[str, str], set[str]] = {
     ("get", f"{_SEAT}/transcript"): ANALYST,
     ("post", f"{_SEAT}/preview"): ANALYST,
     ("post", f"{_SEAT}/questions"): ANALYST,
+    ("get", f"{_SEAT}/mechanisms"): ANALYST,
     ("post", f"{_SEAT}/mechanisms"): ANALYST,
+    ("post", f"{_SEAT}/mechanisms/preview"): ANALYST,
     ("post", f"{_SEAT}/mechanisms/{{number}}/questions"): ANALYST,
     ("post", f"{_SEAT}/plans"): ANALYST,
     ("post", f"{_SEAT}/plans/{{number}}/answers"): ANALYST,
     ("post", f"{_SEAT}/cancel"): ANALYST,
     ("get", f"{_SEAT}/requests/{{number}}/why"): ANALYST,
+    ("post", f"{_SEAT}/requests/{{number}}/share"): ANALYST,
     ("post", f"{_SEAT}/wishes"): ANALYST,
     ("post", "/api/v1/owner/people"): OWNER,
     ("get", "/api/v1/owner/people"): OWNER,
     ("post", "/api/v1/owner/people/{name}/tokens"): OWNER,
     ("post", "/api/v1/owner/people/{name}/suspension"): OWNER,
     ("delete", "/api/v1/owner/tokens/{id}"): OWNER,
+    ("get", "/api/v1/owner/sources"): OWNER,
+    ("get", "/api/v1/owner/columns"): OWNER,
+    ("post", "/api/v1/owner/checks"): OWNER,
+    ("get", "/api/v1/owner/gains"): OWNER,
     ("post", "/api/v1/owner/datasets"): OWNER,
     ("post", "/api/v1/owner/datasets/{name}/versions"): OWNER,
     ("post", "/api/v1/owner/datasets/{name}/suspension"): OWNER,
@@ -48,6 +55,7 @@ ROLES: dict[tuple[str, str], set[str]] = {
     ("get", "/api/v1/owner/changes"): OWNER,
     ("get", "/api/v1/owner/confirmations"): OWNER,
     ("post", "/api/v1/owner/confirmations/{id}"): OWNER,
+    ("post", "/api/v1/plans/work-out"): {"analyst", "owner"},
     ("post", "/api/v1/owner/datasets/{name}/plans/look"): OWNER,
     ("post", "/api/v1/owner/datasets/{name}/releases"): OWNER,
     ("post", "/api/v1/owner/datasets/{name}/releases/{id}/publication"): OWNER,
@@ -55,6 +63,8 @@ ROLES: dict[tuple[str, str], set[str]] = {
     ("get", "/api/v1/datasets/{name}/releases/{id}"): EVERYBODY,
     ("get", "/api/v1/audit/accounts"): AUDIT,
     ("get", "/api/v1/audit/changes"): AUDIT,
+    ("get", "/api/v1/audit/history"): AUDIT,
+    ("get", "/api/v1/audit/certificate"): AUDIT,
     ("get", "/api/v1/audit/verification"): AUDIT,
     ("get", "/api/v1/audit/export"): AUDIT,
 }
@@ -98,7 +108,7 @@ def test_roles(centre: Served, method: str, path: str) -> None:
 )
 def test_a_seat_of_somebody_else_is_not_there(centre: Served, method: str, path: str) -> None:
     """The same words for a seat of another analyst and for one that does not exist."""
-    bodies = {
+    bodies: dict[str, dict[str, Any]] = {
         "preview": {"question": QUESTION},
         "questions": {"question": QUESTION},
         "mechanisms": {"mechanism": {"mechanism": "sparse"}},
@@ -108,7 +118,9 @@ def test_a_seat_of_somebody_else_is_not_there(centre: Served, method: str, path:
         "wishes": {"words": "more"},
     }
     last = path.rpartition("/")[2]
-    body = {"ask": {"statistic": {"count": "rows"}}} if "mechanisms/{number}" in path else bodies.get(last)
+    body: dict[str, Any] | None = {"ask": {"statistic": {"count": "rows"}}}
+    if "mechanisms/{number}" not in path:
+        body = bodies.get("mechanisms" if path.endswith("mechanisms/preview") else last) if method == "post" else None
     seat = centre.seat("ben")
     told = []
     for number in (seat, 999_999):

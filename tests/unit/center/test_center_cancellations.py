@@ -73,7 +73,7 @@ def left(centre: Served, seat: int) -> Fraction:
 
 def test_another_worker_stops_what_was_paid_for(addresses: dict[str, str], tmp_path: Path) -> None:
     """Its process stands still between the debit and the answer; the other worker cancels; the same key finishes it."""
-    with served(tmp_path / "home", **addresses) as centre, beside(centre) as other:
+    with served(tmp_path / "home", make_app, **addresses) as centre, beside(centre) as other:
         seat = wide_seat(centre)
         path = f"/api/v1/seats/{seat}"
         (process,) = centre.service.runners.processes

@@ -18,7 +18,7 @@ import uvicorn
 
 from optcomp.center import Settings
 from optcomp.center.connections import LimitedConfig, LimitedConnection
-from optcomp.center.serving import Listening, _config
+from optcomp.center.serving import INTERFACE, Listening, _config
 
 SECONDS = 0.6
 """That headers may take here."""
@@ -162,6 +162,6 @@ def test_the_settings_reach_the_server(tmp_path: Any) -> None:
     """Behind a proxy all connections are the proxy's: it counts them itself."""
     settings = Settings.write(tmp_path / "home", header_seconds=7, connections=9)
     for behind_proxy, connections in ((False, 9), (True, 0)):
-        found = _config(Listening(behind_proxy=behind_proxy), settings)
+        found = _config(Listening(behind_proxy=behind_proxy), settings, INTERFACE)
         assert isinstance(found, LimitedConfig)
         assert (found.header_seconds, found.connections, found.http) == (7.0, connections, LimitedConnection)

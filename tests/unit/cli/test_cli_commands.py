@@ -19,7 +19,8 @@ from optcomp.cli.main import app
 from optcomp.cli.options import complete_format, complete_method
 from optcomp.cli.sought_total import SoughtTotal
 from optcomp.cli.theorems import complete_theorem
-from optcomp.cli.writing.digits import decimal_ends, excess, published, saving, shown_down, shown_up
+from optcomp.cli.writing.digits import decimal_ends, saving
+from optcomp.composition import excess, published, shown_down, shown_up
 
 
 def printed(command: str, text: str | None = None) -> str:

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optcomp as oc
-from optcomp.cli.reading.entries import tally
 from optcomp.cli.reading.files import entries_from
-from optcomp.cli.reading.format_names import Format
-from optcomp.cli.reading.formats import entries_of, sniff
 from optcomp.cli.reading.items import entry_of
 from optcomp.composition.reading import read_parts
+from optcomp.reading import Format, entries_of, sniff, tally
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 EXPECTED = {oc.PureDP("0.1"): 3, oc.ApproxDP("0.2", "1e-9"): 50}

@@ -17,13 +17,22 @@ from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.cli.main import app
-from optcomp.cli.reading.entries import MechanismCounts, tally
-from optcomp.cli.reading.expressions import Argument, Call, Malformed, parse
-from optcomp.cli.reading.format_names import Format
-from optcomp.cli.reading.formats import entries_of
 from optcomp.cli.reading.items import entry_of
-from optcomp.cli.reading.mechanism_syntax import KINDS, make, number, written
 from optcomp.guarantees import KnownLoss, RenyiBounded
+from optcomp.reading import (
+    KINDS,
+    Argument,
+    Call,
+    Format,
+    Malformed,
+    MechanismCounts,
+    entries_of,
+    make,
+    number,
+    parse,
+    tally,
+    written,
+)
 
 SAMPLED = oc.PoissonSubsampled(oc.Gaussian("1"), "0.01")
 

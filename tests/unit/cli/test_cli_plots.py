@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.compose.growth_plot import MOST_POINTS, growing
+from optcomp.cli.compose.growth_plot import MOST_POINTS
 from optcomp.cli.drawing import affordable_points
 from optcomp.cli.main import app
-from optcomp.cli.reading.entries import MechanismCounts
+from optcomp.composition import growing
+from optcomp.reading import MechanismCounts
 
 
 def test_png_is_not_blank(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 import optcomp as oc
 from optcomp.cli.drawing import affordable_points
 from optcomp.cli.main import app
-from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.show.loss_histogram import histogram, loss_histogram
 from optcomp.cli.show.mechanism_facts import MechanismFacts
 from optcomp.cli.show.panels import MOST_POINTS
 from optcomp.cli.show.privacy_curve import DELTAS, EPSILONS
+from optcomp.reading import MechanismCounts
 
 BLUE, ORANGE, BLACK = (0, 114, 178), (213, 94, 0), (0, 0, 0)
 

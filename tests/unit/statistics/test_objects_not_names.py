@@ -12,8 +12,8 @@ from optcomp.statistics.register import known_statistics
 
 ROOT = Path(optcomp.__file__).parent
 NOISE = ROOT / "statistics" / "noise"
-READER = ROOT / "cli"
-"""It reads names of mechanisms, which are not kinds of noise, as people write them."""
+READERS = {ROOT / "cli", ROOT / "reading", ROOT / "center" / "calculations.py"}
+"""They read names of mechanisms, which are not kinds of noise, as people write them."""
 NAMES = {noise.name for noise in known_noises()}
 CLASSES = {statistic.__name__ for statistic in known_statistics()} | {"Counts"}
 
@@ -39,7 +39,7 @@ def told_by_class(path: Path) -> list[str]:
 
 
 def test_a_noise_is_named_once() -> None:
-    found = {path: named(path) for path in ROOT.rglob("*.py") if READER not in path.parents}
+    found = {path: named(path) for path in ROOT.rglob("*.py") if not READERS & {path, *path.parents}}
     assert {path.parent for path, names in found.items() if names} == {NOISE}
     assert sorted(name for names in found.values() for name in names) == sorted(NAMES)
 

@@ -448,7 +448,7 @@ def test_what_does_not_fit_into_memory_goes_where_nobody_else_looks(
 ) -> None:
     """By default DuckDB would write it into the folder that the process is in."""
     monkeypatch.chdir(tmp_path)
-    table = Table.open(people().save(tmp_path / "people"), memory="40MB")
+    table = Table.open(people().save(tmp_path / "people"), memory="60MB")
     once = f"(SELECT count(*) AS c FROM {VIEW}) AS once"
     wide = f"SELECT n, min(md5(n::VARCHAR)) AS m FROM range(1000000) AS r(n), {once} GROUP BY n"
     asked = "current_setting('temp_directory'), current_setting('allowed_directories')"

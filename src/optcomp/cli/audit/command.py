@@ -10,8 +10,8 @@ import typer
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import working
-from optcomp.cli.reading.numbers import plain, real_number, whole_number
 from optcomp.cli.writing.printing import print_json
+from optcomp.reading import plain, real_number, whole_number
 
 VIOLATED = 1
 """The exit code when a mechanism is caught leaking more than it claims."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from optcomp.cli.writing.digits import shown_down, shown_near, shown_up
+from optcomp.cli.writing.digits import shown_near
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import print_table, say
+from optcomp.composition import shown_down, shown_up
 
 if TYPE_CHECKING:
     from optcomp.interactive.audit import Audit, Auditable

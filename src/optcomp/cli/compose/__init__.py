@@ -1,1 +1,1 @@
-"""What `compose` and `compare` need beyond tables: the plot of totals, and which theorems are left out."""
+"""What `compare` needs beyond tables: the plot of totals."""

@@ -74,10 +74,10 @@ def compare(
     optcomp compare 'subsampled(gaussian(sigma=1), rate=0.01)x1000' --delta 1e-6
     """
     from optcomp.cli.compose import growth_plot
-    from optcomp.cli.compose.left_out import omitted
     from optcomp.cli.drawing import affordable_points, check_target
     from optcomp.cli.given import asked, gathered
     from optcomp.cli.writing.answer_tables import AskedList, show_comparison
+    from optcomp.composition import omitted
 
     question = asked(delta, epsilon, adaptive)
     counts = gathered(items, files, format)
@@ -90,7 +90,7 @@ def compare(
         points = affordable_points(time.monotonic() - started, growth_plot.MOST_POINTS)
         with working("plot", follow=False) as tell:
             growth_plot.draw(counts, question, bounds[0], points, plot, tell)
-    left_out = omitted(counts, question, bounds)
+    left_out = omitted(counts, bounds, parameters=question.parameters)
     if as_json:
         views = [bound.as_dict() for bound in bounds]
         print_json({"bounds": views, "count": bounds[0].count, "omitted": left_out})

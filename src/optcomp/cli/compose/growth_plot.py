@@ -22,9 +22,10 @@ from optcomp.cli.drawing import (
 )
 from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import Tell
-from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.sought_total import SoughtTotal
+from optcomp.composition import growing
 from optcomp.extras import needed
+from optcomp.reading import MechanismCounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,30 +114,6 @@ def _closed_forms(counts: MechanismCounts, question: SoughtTotal) -> Iterator[tu
             yield method, question.compose(counts, method)
         except oc.HypothesisNotMet:
             continue
-
-
-def growing(counts: MechanismCounts, points: int) -> Iterator[MechanismCounts]:
-    """Ever larger parts of the list, from very few mechanisms to all, closer to each other where there are few.
-
-    Many copies of few guarantees grow in proportion; guarantees that occur once enter in their order.  Each part
-    contains the one before, and no two have the same size.
-    """
-    size = 0
-    for point in range(1, points + 1):
-        part = _part(counts, point**2, points**2)
-        if sum(part.values()) > size:
-            size = sum(part.values())
-            yield part
-
-
-def _part(counts: MechanismCounts, share: int, whole: int) -> MechanismCounts:
-    """The share share/whole of every count, rounded up for the first kind and down for the last."""
-    kinds = len(counts)
-    return {
-        item: (2 * kinds * share * count + whole * (2 * kinds - 2 * place - 1)) // (2 * kinds * whole)
-        for place, (item, count) in enumerate(counts.items())
-        if count
-    }
 
 
 def _height(bound: oc.Bound) -> float:

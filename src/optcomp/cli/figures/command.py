@@ -11,8 +11,8 @@ import typer
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import working
-from optcomp.cli.reading.numbers import plain
 from optcomp.cli.writing.printing import console, print_json
+from optcomp.reading import plain
 
 FIGURES = ("counts", "lecture-1", "murtagh-vadhan-2", "concurrent", "simulation")
 """In the order in which they are drawn; a test compares them with the drawings."""

@@ -10,9 +10,9 @@ from rich.table import Table
 
 from optcomp.cli.drawing import BLACK, BLUE, GREEN, PURPLE, VERMILION
 from optcomp.cli.figures.files import Picture
-from optcomp.cli.writing.digits import excess, shown_up
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import print_table, say
+from optcomp.composition import excess, shown_up
 from optcomp.proofs import count_noise
 
 if TYPE_CHECKING:

@@ -6,10 +6,7 @@ import re
 from pathlib import Path
 
 from optcomp.cli.failures import Complaint
-from optcomp.cli.reading.entries import MechanismText
-from optcomp.cli.reading.entry_text import entry_from
-from optcomp.cli.reading.expressions import is_expression
-from optcomp.cli.reading.format_names import SUFFIXES
+from optcomp.reading import SUFFIXES, MechanismText, entry_from, is_expression
 
 _USUAL = re.compile(r"[\d.,/+\-eExX× ]*")
 

@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,8 @@ from optcomp.cli.writing.printing import say
 if TYPE_CHECKING:
     from optcomp.center import Settings
 
+_WITH_PAGES = "optcomp.pages.app:from_environment"
+"""What workers run: the HTTP interface, and pages for people."""
 _Home = Annotated[
     Path | None,
     typer.Argument(metavar="HOME", help="The home of a centre, made by `optcomp admin init`.", show_default=False),
@@ -69,7 +72,8 @@ def serve(
     listening = Listening(host, port, workers, tls_cert, tls_key, behind_proxy)
     listening.check()
     with _prepared(home, demo_home) as (settings, told):
-        run(settings, listening, lambda url: _answering({"url": url, **told}, as_json))
+        answering = partial(_answering, told, as_json)
+        run(settings, listening, answering, application=_WITH_PAGES)
 
 
 @contextmanager
@@ -92,11 +96,12 @@ def _prepared(home: Path | None, demo_home: Path | None) -> Iterator[tuple[Setti
         yield made.settings, made.document()
 
 
-def _answering(told: dict[str, Any], as_json: bool) -> None:
+def _answering(demo: dict[str, Any], as_json: bool, url: str) -> None:
+    told = {"url": url, **demo}
     if as_json:
         print(json.dumps(told), flush=True)
         return
-    say(f"answers at {told['url']}; its interface is described at {told['url']}/api/openapi.json")
+    say(f"answers at {told['url']}: open it in a browser; the interface for programs is {told['url']}/api/openapi.json")
     for who in ("owner", "auditor"):
         if who in told:
             say(f"{who}: {told[who]}")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import optcomp as oc
-from optcomp.cli.reading.mechanism_syntax import name_of, number, parameters, written
 from optcomp.composition import Item
 from optcomp.guarantees import KnownLoss, RenyiBounded
 from optcomp.numerics import FLOAT_BITS, Exact, float_up, precision
+from optcomp.reading import name_of, number, parameters, written
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Rényi orders that are shown."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import optcomp as oc
 from optcomp.cli.drawing import BLACK, BLUE, FEWEST_POINTS, VERMILION, new_figure, save_plot
 from optcomp.cli.progress import Tell
-from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.show import privacy_curve
 from optcomp.cli.show.loss_histogram import LossHistogram, loss_histogram
 from optcomp.cli.show.mechanism_facts import MechanismFacts
 from optcomp.cli.show.privacy_curve import PrivacyCurve, height
 from optcomp.cli.writing.digits import mechanisms
+from optcomp.reading import MechanismCounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import optcomp as oc
 from optcomp.cli.progress import Tell
-from optcomp.cli.reading.entries import MechanismCounts
+from optcomp.reading import MechanismCounts
 
 DELTAS = ("1e-3", "1e-6", "1e-9", "1e-12")
 """Given δ of the printed points: from one in a thousand to as good as never."""

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from rich import box
 from rich.table import Table
 
-from optcomp.cli.reading.mechanism_syntax import number
 from optcomp.cli.show.mechanism_facts import ORDERS, WORST, MechanismFacts
 from optcomp.cli.show.privacy_curve import PrivacyCurve
-from optcomp.cli.writing.digits import mechanisms, shown_down, shown_near, shown_up
+from optcomp.cli.writing.digits import mechanisms, shown_near
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import listed, print_table, say
+from optcomp.composition import shown_down, shown_up
+from optcomp.reading import number
 
 
 def view_of(facts: Sequence[MechanismFacts], curve: PrivacyCurve) -> dict[str, object]:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from optcomp.cli.failures import Complaint, one_line
 from optcomp.cli.given import gathered
 from optcomp.cli.progress import working
-from optcomp.cli.reading.entries import MechanismCounts
-from optcomp.cli.reading.mechanism_syntax import written
 from optcomp.cli.writing.digits import mechanisms
 from optcomp.composition import read_any
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import Gaussian, GaussianDP
 from optcomp.instances import Mixture, Parts
 from optcomp.numerics import float_above, float_below
+from optcomp.reading import MechanismCounts, written
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict

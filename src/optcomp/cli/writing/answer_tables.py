@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 import optcomp as oc
-from optcomp.cli.reading.entries import MechanismCounts
 from optcomp.cli.sought_total import SoughtTotal
-from optcomp.cli.writing.digits import SHOWN, decimal_ends, excess, mechanisms, published, saving, shown_down, shown_up
+from optcomp.cli.writing.digits import decimal_ends, mechanisms, saving
 from optcomp.cli.writing.plain_signs import writable
 from optcomp.cli.writing.printing import console, listed, print_table, room, say
-from optcomp.composition import read_any
+from optcomp.composition import SHOWN, excess, published, read_any, shown_down, shown_up
 from optcomp.instances import Mixture
+from optcomp.reading import MechanismCounts
 
 _ROOM_FOR_NAMES, _ROOM_FOR_METHODS, _ROOM_FOR_ADVICE = 105, 80, 90
 """Columns of a terminal below which a comparison leaves out names, then methods too, and an answer its long advice."""

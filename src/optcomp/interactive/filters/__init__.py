@@ -8,12 +8,12 @@ outcome.reason       # one sentence with numbers, if it is Refused
 from optcomp.interactive.filters.adaptive import AdaptiveFilter
 from optcomp.interactive.filters.admission import Admitted, Filter, Refused, Remaining, Total
 from optcomp.interactive.filters.best import BestFilter
-from optcomp.interactive.filters.cost import Cost
+from optcomp.interactive.filters.cost import Cost, short_down, short_up
 from optcomp.interactive.filters.documents import restore
 from optcomp.interactive.filters.offers import Offer, PricedOffer, Taken, charge_cheapest, price_offers
 from optcomp.interactive.filters.renyi import RenyiFilter
 from optcomp.interactive.filters.request_documents import read_request_document, request_document
-from optcomp.interactive.filters.requests import Request, in_words
+from optcomp.interactive.filters.requests import Request, in_words, pair
 from optcomp.interactive.filters.sums import SumFilter
 from optcomp.interactive.filters.zcdp import ZCDPFilter
 
@@ -35,8 +35,11 @@ __all__ = [
     "ZCDPFilter",
     "charge_cheapest",
     "in_words",
+    "pair",
     "price_offers",
     "read_request_document",
     "request_document",
     "restore",
+    "short_down",
+    "short_up",
 ]

@@ -95,7 +95,8 @@ class CsvFile(Source):
         self.name, self.where, self._path, self.size = path.stem, path.name, path, path.stat().st_size
         self._first, lines = _first_line(path, multiline)
         headers = {delimiter: _header(path, self._first, delimiter) for delimiter in delimiters}
-        self._delimiter = max(delimiters, key=lambda each: len(set(used) & set(headers[each])))
+        known = {each: set(used) & set(names) for each, names in headers.items()} if used else headers
+        self._delimiter = max(delimiters, key=lambda each: len(known[each]))
         names = headers[self._delimiter]
         _each_once(path, names)
         all_known(used, names)

@@ -1,0 +1,118 @@
+"""What owners may choose from: files below the folders of the settings, and tables of the listed databases.
+
+And what they can find out before they register one: its columns, and an exact count of what preparation would change
+or leave out.  The counts are for owners alone; no cell is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from optcomp.center.changes import Changes
+from optcomp.center.persons import By, acting
+from optcomp.center.settings import Settings, shown_address
+from optcomp.center.sources import check_source, declared_of, file_below, opened_source, written_source
+from optcomp.center.store import Store
+from optcomp.errors import InvalidInput
+from optcomp.extras import needed
+from optcomp.release import look_at
+from optcomp.statistics import is_snapshot, named_columns
+
+_ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
+"""Of files that can be read."""
+_MOST = 1000
+"""Files and tables that are listed: more would fill no page that anybody reads."""
+_DEEPEST = 8
+"""Folders within folders."""
+
+
+class Choices:
+    """What an owner may register."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._changes = store, Changes(store)
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Files first, by their names; then tables of databases.  One that does not open is listed with a problem."""
+        settings = self._store.settings
+        files = sorted({each["source"]: each for each in _files(settings)}.values(), key=lambda each: each["source"])
+        tables = [each for address in settings.databases for each in _tables(address)]
+        return (files + tables)[:_MOST]
+
+    def columns(self, source: str, table: str | None = None, *, multiline: bool = False) -> dict[str, str]:
+        """The columns, each with what its type says that it holds; no cell is read."""
+        with opened_source(self._store.settings, source, table) as opened:
+            return named_columns(opened, multiline=multiline)
+
+    def check(
+        self,
+        source: str,
+        declaration: Mapping[str, Any],
+        *,
+        table: str | None = None,
+        bad_cells: str = "missing",
+        multiline: bool = False,
+        by: By,
+    ) -> dict[str, Any]:
+        """Exact counts of what preparation would find: not private, and noted, for the numbers are seen by somebody."""
+        settings = self._store.settings
+        if bad_cells not in ("missing", "refuse"):
+            raise InvalidInput("bad_cells", bad_cells, "must be 'missing' or 'refuse'")
+        declared = declared_of("data", None, declaration, {})
+        check_source(settings, source, table)
+        with self._store.write() as connection:
+            person = acting(connection, by, "change budgets")
+            about = {"source": written_source(source), "table": table}
+            self._changes.note(connection, person.name, "checked the data", about)
+        with opened_source(settings, source, table) as opened:
+            found = look_at(opened, declared, bad_cells=bad_cells, multiline=multiline)  # type: ignore[arg-type]
+        return found.as_dict()
+
+
+def _files(settings: Settings) -> Iterator[dict[str, Any]]:
+    for folder in settings.folders:
+        top = Path(os.path.realpath(folder))
+        for path in _below(top, _DEEPEST):
+            name = str(path.relative_to(top))
+            if _offered(settings, name, path):
+                yield {"source": name, "table": None, "bytes": path.stat().st_size, "problem": None}
+
+
+def _below(folder: Path, deepest: int) -> Iterator[Path]:
+    """Files of a kind that can be read; snapshots are not looked into."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return
+    for path in entries:
+        if path.suffix.lower() in _ENDINGS and path.is_file():
+            yield path
+        elif deepest and path.is_dir() and not path.is_symlink() and not is_snapshot(path):
+            yield from _below(path, deepest - 1)
+
+
+def _offered(settings: Settings, name: str, path: Path) -> bool:
+    """Whether the name leads to this file: one that a link leads to elsewhere is not offered."""
+    try:
+        return file_below(settings, name) == Path(os.path.realpath(path))
+    except InvalidInput:
+        return False
+
+
+def _tables(address: str) -> Iterator[dict[str, Any]]:
+    shown, ibis = shown_address(address), needed("ibis", "data")
+    try:
+        connection = ibis.connect(address)
+        try:
+            names = sorted(connection.list_tables())
+        finally:
+            connection.disconnect()
+    except Exception as error:  # its text may quote the address
+        yield {"source": shown, "table": None, "bytes": None, "problem": f"cannot be opened ({type(error).__name__})"}
+        return
+    for name in names:
+        if name.isprintable():
+            yield {"source": shown, "table": name, "bytes": None, "problem": None}

@@ -1,0 +1,156 @@
+"""Who may see which page, and whether a form came from one of our own pages.
+
+A page belongs to roles, or to everybody.  A form that changes something sends back the proof of its visit; and no
+request that another site made changes anything.  What is refused is a page too, in plain words.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+from urllib.parse import quote, urlsplit
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+
+from optcomp.center import (
+    DEFECT,
+    SPENDS,
+    NeedsSecond,
+    NotKnown,
+    Problem,
+    Visit,
+    Visits,
+    described,
+    let_in,
+    log,
+    not_answered,
+    of_library,
+    service_of,
+)
+from optcomp.errors import OptcompError
+from optcomp.pages.rendering import page, visit_of
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+_OPEN = "__optcomp_open__"
+COOKIE, SECURE_COOKIE = "optcomp_visit", "__Host-optcomp_visit"
+"""What holds the secret of a visit: by the second name over TLS, where browsers accept it from this host alone."""
+_FIELDS, _FILES = 5000, 4
+"""Fields and files of one form: a plan of a hundred statistics has a thousand."""
+_NO_VISIT = "Sign in first."
+_FOREIGN = "This form did not come from a page of this server, or you signed in again since. Load the page again."
+_SAFE = {"GET", "HEAD"}
+_REFUSED = {
+    404: ("not_found", "Look at the address again, or begin at the first page."),
+    405: ("not_allowed", "This address is for forms. Begin at the first page."),
+    413: ("too_large", "The form or file is larger than this server accepts."),
+}
+"""What the framework refuses, as code and words."""
+
+
+def open_to_all(endpoint: Endpoint) -> Endpoint:
+    """Marks a page that needs no visit."""
+    setattr(endpoint, _OPEN, True)
+    return endpoint
+
+
+class PageRoute(APIRoute):
+    """A page that knows who may see it; without a mark nobody may."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, behind the check of visit, role, rate and origin."""
+        handler = super().get_route_handler()
+        open_page = getattr(self.endpoint, _OPEN, False)
+
+        async def guarded(request: Request) -> Response:
+            try:
+                request.state.visit = await run_in_threadpool(found_visit, request)
+                if not open_page:
+                    await _admit(request, self.endpoint)
+                if request.method not in _SAFE:
+                    await _check_origin(request, open_page)
+                return await handler(request)
+            except Exception as error:
+                return _refusal(request, error)
+
+        return guarded
+
+
+def found_visit(request: Request) -> Visit | None:
+    """Who is signed in in this browser."""
+    secret = request.cookies.get(cookie_name(request))
+    if not secret:
+        return None
+    try:
+        return Visits(service_of(request).store).who(secret)
+    except NotKnown:
+        return None
+
+
+def cookie_name(request: Request) -> str:
+    """What the cookie of a visit is called."""
+    return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
+
+
+async def _admit(request: Request, endpoint: Callable[..., Any]) -> None:
+    visit = visit_of(request)
+    if visit is None:
+        raise Problem("not_known", _NO_VISIT)
+    await let_in(request, visit.person, endpoint)
+
+
+async def _check_origin(request: Request, open_page: bool) -> None:
+    """Refuse what another site made a browser send."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    foreign = site not in (None, "same-origin", "none")
+    foreign |= origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+    visit = visit_of(request)
+    if not open_page and not foreign and visit is not None:
+        given = (await form_of(request)).get("proof")
+        foreign = not isinstance(given, str) or not secrets.compare_digest(given.encode(), visit.proof.encode())
+    if foreign:
+        raise Problem("forbidden", _FOREIGN)
+
+
+async def form_of(request: Request) -> FormData:
+    """What a form sent."""
+    return await request.form(max_files=_FILES, max_fields=_FIELDS)
+
+
+def _refusal(request: Request, error: Exception) -> Response:
+    """The page for a refusal, and for an error that nobody foresaw: its text is shown to nobody."""
+    if isinstance(error, NeedsSecond):
+        return page(request, "waits.html", status=202, confirmation=error.confirmation, message=str(error))
+    problem = problem_of(error) or _unforeseen(request, error)
+    if problem.code == "not_known":
+        asked = request.url.path if request.method in _SAFE else "/"
+        return RedirectResponse(f"/sign-in?next={quote(asked, safe='/')}", status_code=303)
+    made = page(request, "problem.html", status=problem.status, problem=problem)
+    made.headers.update({name: value for name, value in problem.headers.items() if name != "WWW-Authenticate"})
+    return made
+
+
+def _unforeseen(request: Request, error: Exception) -> Problem:
+    """After what may have been a debit there is one answer, whatever happened."""
+    log({"event": "page", "failure": described(error)})
+    return not_answered() if getattr(request.state, SPENDS, False) else Problem("defect", DEFECT)
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """An error that was raised on purpose, in the words of the interface."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, RequestValidationError):
+        return Problem(*_REFUSED[404])
+    if isinstance(error, OptcompError):
+        return of_library(error)
+    if isinstance(error, HTTPException):
+        code, words = _REFUSED.get(error.status_code, ("invalid", "The request cannot be read."))
+        return Problem(code, words)
+    return None

@@ -1,0 +1,127 @@
+"""Help with bounds: ranges that are known beforehand, and how columns are declared in forms.
+
+Nothing here is read off the data.  A range that follows the data tells about the people in them, and no noise covers
+that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+KINDS = ("integers", "reals", "categories")
+"""What a column may hold."""
+_WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_TRUTH = {"true": True, "false": False}
+_MOST_VALUES = 500
+"""Categories of a column that somebody types."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A range that is known beforehand."""
+
+    kind: str
+    low: str = ""
+    high: str = ""
+    step: str = ""
+    values: str = ""
+    like: tuple[str, ...] = ()
+    """Parts of names of columns for which it is proposed."""
+
+
+PRESETS = {
+    "age": Preset("integers", "0", "120", like=("age",)),
+    "year": Preset("integers", "1900", "2100", like=("year", "jahr")),
+    "month": Preset("integers", "1", "12", like=("month",)),
+    "percent": Preset("reals", "0", "100", "0.1", like=("percent", "share", "rate")),
+    "hours_week": Preset("integers", "0", "168", like=("hours",)),
+    "days_year": Preset("integers", "0", "366", like=("days", "stay")),
+    "household": Preset("integers", "1", "15", like=("household", "children", "persons")),
+    "money_year": Preset("reals", "0", "200000", "1", like=("income", "wage", "salary", "cost", "price", "revenue")),
+    "height_cm": Preset("integers", "40", "230", like=("height",)),
+    "weight_kg": Preset("reals", "0", "300", "0.1", like=("weight", "mass")),
+    "score_10": Preset("integers", "0", "10", like=("score", "satisfaction", "grade")),
+    "truth": Preset("categories", values="true, false", like=("employed", "has_", "is_", "woman")),
+    "sex": Preset("categories", values="f, m, d", like=("sex", "gender")),
+}
+"""By name; their words are in the catalogue of sentences."""
+
+
+def proposed(name: str) -> str:
+    """A preset by the name of a column; nothing where none is alike."""
+    lower = name.lower()
+    return next((key for key, each in PRESETS.items() if any(part in lower for part in each.like)), "")
+
+
+def filled(column: Mapping[str, Any], preset: str) -> dict[str, Any]:
+    """A column as a preset has it."""
+    found = PRESETS[preset]
+    return {
+        **column,
+        "use": True,
+        "kind": found.kind,
+        "low": found.low,
+        "high": found.high,
+        "step": found.step,
+        "values": found.values,
+        "preset": "",
+    }
+
+
+def new_column(name: str, kind: str) -> dict[str, Any]:
+    """A column of which nothing is declared yet; `kind` is what its type says."""
+    empty = {"name": name, "use": False, "kind": kind or "integers", "low": "", "high": "", "step": "", "values": ""}
+    return empty | {"preset": proposed(name)}
+
+
+class NotDeclared(ValueError):
+    """What somebody typed declares no column; `key` says why, in the catalogue of sentences."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(key)
+
+
+def declared_column(column: Mapping[str, Any]) -> dict[str, Any]:
+    """A column as a declaration has it."""
+    name, kind = column["name"], column["kind"]
+    if kind == "integers":
+        return {"name": name, "integers": [_whole(column["low"]), _whole(column["high"])]}
+    if kind == "reals":
+        if not column["low"] or not column["high"]:
+            raise NotDeclared("ends")
+        return {"name": name, "reals": [column["low"], column["high"]], "unit": column["step"] or None}
+    return {"name": name, "categories": _categories(column["values"])}
+
+
+def declaration(columns: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> dict[str, Any]:
+    """What is declared of a table."""
+    used = [declared_column(each) for each in columns if each["use"]]
+    person = about.get("person") or None
+    return {
+        "columns": used,
+        "person": person,
+        "rows_per_person": int(about.get("rows_per_person", 1)) if person else 1,
+        "neighbours": about.get("neighbours", "add-remove"),
+    }
+
+
+def _whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise NotDeclared("whole")
+    return int(text)
+
+
+def _categories(text: str) -> list[str | int | bool]:
+    """Values between commas or on lines; whole numbers, and true and false, where all of them are that."""
+    words = [each.strip() for each in re.split(r"[,\n]", text) if each.strip()][:_MOST_VALUES]
+    if not words:
+        raise NotDeclared("values")
+    if all(each.lower() in _TRUTH for each in words):
+        return [_TRUTH[each.lower()] for each in words]
+    if all(_WHOLE.fullmatch(each) for each in words):
+        return [int(each) for each in words]
+    return list(words)

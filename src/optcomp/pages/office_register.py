@@ -1,0 +1,333 @@
+"""The owner's office: a data set is registered in steps, kept as a draft until the last one.
+
+    source → columns → people → check → account → confirmation → registered
+
+Nothing is read off the data but the names of columns, until the owner asks for the check; its exact numbers are kept in
+the draft of that owner, and go with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from secrets import token_urlsafe
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+
+from optcomp.center import (
+    Draft,
+    Drafts,
+    NeedsSecond,
+    NotFound,
+    Problem,
+    api_audit,
+    api_owner,
+    bodies,
+    declared_of,
+    person_of,
+    roles,
+    service_of,
+)
+from optcomp.errors import InvalidInput
+from optcomp.pages import bounds
+from optcomp.pages.access import PageRoute, form_of
+from optcomp.pages.office import to_dataset
+from optcomp.pages.office_forms import made, number, text, tried, wrong
+from optcomp.pages.rendering import page
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+STEPS = ("source", "columns", "people", "check", "account", "confirmation")
+"""In their order."""
+_KIND = "register"
+"""Drafts of data sets."""
+_START = "/owner/register"
+_NEW: dict[str, Any] = {
+    "person": "",
+    "rows_per_person": "1",
+    "neighbours": "add-remove",
+    "bad_cells": "missing",
+    "multiline": False,
+    "checked": None,
+    "name": "",
+    "title": "",
+    "account": "",
+    "epsilon": "1",
+    "delta": "1e-6",
+    "free": False,
+    "disjoint": False,
+}
+"""What a draft says before anybody said anything."""
+
+
+def _address(draft: Draft | int, step: str) -> str:
+    return f"{_START}/{draft if isinstance(draft, int) else draft.id}/{step}"
+
+
+def _to(draft: Draft | int, step: str) -> RedirectResponse:
+    return RedirectResponse(_address(draft, step), status_code=303)
+
+
+async def _draft(request: Request, id: int, form: FormData | None = None) -> Draft:
+    """A draft of this owner; a form must be about this one, and not about an older one that had its number."""
+    found = await run_in_threadpool(Drafts(service_of(request).store).draft, person_of(request), id)
+    if found.kind != _KIND or (form is not None and text(form, "key") != found.document["key"]):
+        raise NotFound("draft", id)
+    return found
+
+
+async def _save(request: Request, draft: Draft, version: int, **changed: Any) -> Draft:
+    drafts = Drafts(service_of(request).store)
+    document = {**draft.document, **changed}
+    return await run_in_threadpool(_saved, drafts, request, draft.id, document, version)
+
+
+def _saved(drafts: Drafts, request: Request, id: int, document: Mapping[str, Any], version: int) -> Draft:
+    return drafts.save(person_of(request), id, document, version=version)
+
+
+def _step(request: Request, step: str, draft: Draft, problem: Problem | None = None, **values: Any) -> Response:
+    status = 200 if problem is None else problem.status
+    shown = {"draft": draft, "about": values.pop("about", draft.document), "step": step, "steps": STEPS}
+    return page(request, f"owner_register_{step}.html", status=status, problem=problem, **shown, **values)
+
+
+@router.get("/owner/register")
+@roles("owner")
+async def source_page(request: Request) -> Response:
+    """Files and tables to choose from, and drafts to go on with."""
+    return await _source_page(request, None)
+
+
+async def _source_page(request: Request, problem: Problem | None) -> Response:
+    found = (await run_in_threadpool(api_owner.sources, request)).entries
+    drafts = await run_in_threadpool(Drafts(service_of(request).store).all, person_of(request), _KIND)
+    return page(
+        request,
+        "owner_register_source.html",
+        status=200 if problem is None else problem.status,
+        sources=[each | {"value": json.dumps([each["source"], each["table"]])} for each in found],
+        drafts=drafts,
+        step="source",
+        steps=STEPS,
+        draft=None,
+        problem=problem,
+    )
+
+
+@router.post("/owner/register")
+@roles("owner")
+async def choose(request: Request) -> Response:
+    """A draft about one of the listed sources."""
+    form = await form_of(request)
+    listed = (await run_in_threadpool(api_owner.sources, request)).entries
+    found = next((each for each in listed if json.dumps([each["source"], each["table"]]) == text(form, "source")), None)
+    if found is None:
+        return await _source_page(request, wrong("source", "source"))
+    told, problem = await tried(api_owner.columns, request, found["source"], found["table"])
+    if told is None:
+        return await _source_page(request, problem)
+    columns = [bounds.new_column(name, kind) for name, kind in told.columns.items()]
+    document = {
+        **_NEW,
+        "key": token_urlsafe(16),
+        "source": found["source"],
+        "table": found["table"],
+        "columns": columns,
+    }
+    drafts = Drafts(service_of(request).store)
+    draft = await run_in_threadpool(drafts.add, person_of(request), _KIND, document)
+    return _to(draft, "columns")
+
+
+@router.post("/owner/register/{id}/drop")
+@roles("owner")
+async def drop(request: Request, id: int) -> Response:
+    """Forget a draft."""
+    await _draft(request, id, await form_of(request))
+    await run_in_threadpool(Drafts(service_of(request).store).drop, person_of(request), id)
+    return RedirectResponse(_START, status_code=303)
+
+
+@router.get("/owner/register/{id}/columns")
+@roles("owner")
+async def columns_page(request: Request, id: int) -> Response:
+    """What each column holds."""
+    return _step(request, "columns", await _draft(request, id), presets=bounds.PRESETS, kinds=bounds.KINDS)
+
+
+@router.post("/owner/register/{id}/columns")
+@roles("owner")
+async def save_columns(request: Request, id: int) -> Response:
+    """Save; fill in presets, or go on if everything is declared."""
+    form = await form_of(request)
+    draft = await _draft(request, id, form)
+    columns = [_typed(form, place, each) for place, each in enumerate(draft.document["columns"])]
+    fill = text(form, "go") == "fill"
+    if fill:
+        columns = [bounds.filled(each, each["preset"]) if each["preset"] else each for each in columns]
+    saved = await _save(request, draft, number(form, "version"), columns=columns, checked=None)
+    problem = None if fill else _wrong_column(columns)
+    if problem is not None:
+        return _step(request, "columns", saved, problem, presets=bounds.PRESETS, kinds=bounds.KINDS)
+    return _to(draft, "columns" if fill else "people")
+
+
+def _typed(form: FormData, place: int, known: Mapping[str, Any]) -> dict[str, Any]:
+    given = {key: text(form, f"{key}-{place}") for key in ("kind", "low", "high", "step", "values", "preset")}
+    if given["kind"] not in bounds.KINDS or given["preset"] not in ("", *bounds.PRESETS):
+        raise wrong("choice", f"kind-{place}")
+    return {"name": known["name"], "use": text(form, f"use-{place}") == "on", **given}
+
+
+def _wrong_column(columns: list[dict[str, Any]]) -> Problem | None:
+    """The first column that is not declared as it must be; the library says what is wrong."""
+    if not any(each["use"] for each in columns):
+        return wrong("no_column", "columns")
+    for place, each in enumerate(columns):
+        if each["use"]:
+            try:
+                declared_of("data", None, bounds.declaration([each], {}), {})
+            except bounds.NotDeclared as error:
+                return wrong(error.key, f"kind-{place}")
+            except InvalidInput as error:
+                return Problem("invalid", error.problem, argument=f"kind-{place}")
+    return None
+
+
+@router.get("/owner/register/{id}/people")
+@roles("owner")
+async def people_page(request: Request, id: int) -> Response:
+    """Who is protected."""
+    return _step(request, "people", await _draft(request, id))
+
+
+@router.post("/owner/register/{id}/people")
+@roles("owner")
+async def save_people(request: Request, id: int) -> Response:
+    """Whose rows they are, and what happens to bad cells."""
+    form = await form_of(request)
+    draft = await _draft(request, id, form)
+    given = {key: text(form, key) for key in ("person", "rows_per_person", "neighbours", "bad_cells")}
+    changed = {**given, "multiline": text(form, "multiline") == "on", "checked": None}
+    try:
+        if given["person"] not in ("", *(each["name"] for each in draft.document["columns"])):
+            raise wrong("choice", "person")
+        number(form, "rows_per_person", 1)
+        declaration = bounds.declaration(draft.document["columns"], given)
+        await run_in_threadpool(declared_of, "data", None, declaration, {})
+        if given["bad_cells"] not in ("missing", "refuse"):
+            raise wrong("choice", "bad_cells")
+    except InvalidInput as error:
+        problem = Problem("invalid", f"{error.argument}: {error.problem}", argument=error.argument)
+    except Problem as found:
+        problem = found
+    else:
+        await _save(request, draft, number(form, "version"), **changed)
+        return _to(draft, "check")
+    return _step(request, "people", draft, problem, about={**draft.document, **changed})
+
+
+@router.get("/owner/register/{id}/check")
+@roles("owner")
+async def check_page(request: Request, id: int) -> Response:
+    """The numbers that the owner's check found, if it was made."""
+    return _step(request, "check", await _draft(request, id))
+
+
+@router.post("/owner/register/{id}/check")
+@roles("owner")
+async def check(request: Request, id: int) -> Response:
+    """Look at the data; the numbers are for this owner."""
+    form = await form_of(request)
+    draft = await _draft(request, id, form)
+    about = draft.document
+    body = made(bodies.CheckBody, **_source(about), declaration=bounds.declaration(about["columns"], about))
+    told, problem = await tried(api_owner.check, request, body)
+    if told is None:
+        return _step(request, "check", draft, problem)
+    await _save(request, draft, number(form, "version"), checked=told.model_dump())
+    return _to(draft, "check")
+
+
+def _source(about: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: about[name] for name in ("source", "table", "bad_cells", "multiline")}
+
+
+@router.get("/owner/register/{id}/account")
+@roles("owner")
+async def account_page(request: Request, id: int) -> Response:
+    """What it is called, and what pays for its answers."""
+    return await _account_page(request, await _draft(request, id))
+
+
+async def _account_page(request: Request, draft: Draft, problem: Problem | None = None, **more: Any) -> Response:
+    accounts = [each["name"] for each in (await api_audit.accounts(request)).entries]
+    return _step(request, "account", draft, problem, accounts=accounts, **more)
+
+
+@router.post("/owner/register/{id}/account")
+@roles("owner")
+async def save_account(request: Request, id: int) -> Response:
+    """Save the name and the budget."""
+    form = await form_of(request)
+    draft = await _draft(request, id, form)
+    given: dict[str, Any] = {key: text(form, key) for key in ("name", "title", "account", "epsilon", "delta")}
+    given |= {key: text(form, key) == "on" for key in ("free", "disjoint")}
+    try:
+        _body({**draft.document, **given})
+    except Problem as problem:
+        return await _account_page(request, draft, problem, about={**draft.document, **given})
+    await _save(request, draft, number(form, "version"), **given)
+    return _to(draft, "confirmation")
+
+
+def _body(about: Mapping[str, Any]) -> bodies.DatasetBody:
+    """What is registered; an account that is there keeps its own budget."""
+    there = bool(about["account"])
+    return made(
+        bodies.DatasetBody,
+        **_source(about),
+        name=about["name"],
+        title=about["title"],
+        declaration=bounds.declaration(about["columns"], about),
+        account=about["account"] or about["name"],
+        epsilon=None if there else about["epsilon"],
+        delta=None if there else about["delta"] or None,
+        free=about["free"],
+        disjoint=None if there else about["disjoint"],
+    )
+
+
+@router.get("/owner/register/{id}/confirmation")
+@roles("owner")
+async def confirmation_page(request: Request, id: int) -> Response:
+    """Everything, before it is done."""
+    draft = await _draft(request, id)
+    if not draft.document["name"]:
+        return _to(draft, "account")
+    return _step(request, "confirmation", draft)
+
+
+@router.post("/owner/register/{id}/confirmation")
+@roles("owner")
+async def register(request: Request, id: int) -> Response:
+    """Read the table once, freeze it and open its account; the same form again finds it done."""
+    form = await form_of(request)
+    drafts, person = Drafts(service_of(request).store), person_of(request)
+    try:
+        draft = await _draft(request, id, form)
+    except NotFound:
+        return to_dataset(text(form, "name"))
+    try:
+        told, problem = await tried(api_owner.register, request, _body(draft.document))
+    except NeedsSecond:  # it is kept for the other owner, and asked for once
+        await run_in_threadpool(drafts.drop, person, id)
+        raise
+    if told is None:
+        return _step(request, "confirmation", draft, problem)
+    await run_in_threadpool(drafts.drop, person, id)
+    return to_dataset(told.name)

@@ -1,0 +1,104 @@
+"""A real Chromium, what its pages may do, and what axe says of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""What the browser may be called on the path."""
+_FLAGS = (
+    "--no-sandbox",  # the tests may run as root, and visit nothing but our own server
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+"""Two windows."""
+_BAD = ("serious", "critical")
+"""What axe finds and we do not accept."""
+
+
+def chromium() -> str:
+    """The browser, or a loud skip; CI never skips."""
+    found = next((path for path in map(shutil.which, NAMES) if path), None)
+    if found:
+        return found
+    words = "no Chromium on the path: the pages were NOT tried. Install it: apt-get install chromium"
+    if os.environ.get("CI"):
+        pytest.fail(words)
+    pytest.skip(words)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    path = chromium()
+    with sync_playwright() as play:
+        made = play.chromium.launch(executable_path=path, args=list(_FLAGS))
+        yield made
+        made.close()
+
+
+class Window:
+    """A browser window of one person, which remembers what went wrong in it."""
+
+    def __init__(self, browser: Browser, url: str, **given: Any) -> None:
+        self.url, self.asked, self.complaints = url, list[str](), list[str]()
+        self.context: BrowserContext = browser.new_context(base_url=url, **{"viewport": WIDE, **given})
+        self.page: Page = self.context.new_page()
+        self.context.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+    def sign_in(self, token: str) -> None:
+        """As a person does."""
+        self.page.goto("/sign-in")
+        self.page.get_by_label("Token").fill(token)
+        self.page.get_by_role("main").get_by_role("button", name="Sign in").click()
+        self.page.wait_for_url(lambda url: "/sign-in" not in url)
+
+    def check(self) -> None:
+        """Nothing was asked of another host, and the browser complained of nothing (its policy included)."""
+        hosts = {urlsplit(address).netloc for address in self.asked if not address.startswith(("data:", "blob:"))}
+        assert hosts <= {urlsplit(self.url).netloc}
+        assert not self.complaints
+
+    def close(self) -> None:
+        """Check once more, and close it."""
+        self.check()
+        self.context.close()
+
+
+@cache
+def _axe() -> str:
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf8")
+
+
+def findings(page: Page) -> list[str]:
+    """What axe finds serious or critical on a page."""
+    page.evaluate(_axe())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {node['html'][:160]} — {node['failureSummary'][:300]}"
+        for each in found["violations"]
+        if each["impact"] in _BAD
+        for node in each["nodes"]
+    ]

@@ -1,0 +1,89 @@
+"""Visits that end with their token, and drafts that no window overwrites."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from optcomp.center import Conflict, Drafts, NotFound, NotKnown, Store, Visits
+from optcomp.errors import InvalidInput
+from tests.unit.center.homes import Centre
+
+
+def test_a_visit_is_known_by_its_secret_alone(centre: Centre) -> None:
+    visits = Visits(centre.store)
+    token = centre.people.token("ada", scope=["people"], by="olga")
+    first, second = visits.begin(token), visits.begin(token)
+    assert first != second
+    found = visits.who(first)
+    assert (found.person.name, found.person.scope) == ("ada", ("people",))
+    assert found.proof not in (first, token, visits.who(second).proof)
+    visits.end(first)
+    with pytest.raises(NotKnown):
+        visits.who(first)
+    assert visits.who(second).person.name == "ada"
+    visits.end(first)
+
+
+@pytest.mark.parametrize("token", ["", "oc_" + "a" * 43, "x" * 10_000])
+def test_no_visit_without_a_good_token(centre: Centre, token: str) -> None:
+    with pytest.raises(NotKnown):
+        Visits(centre.store).begin(token)
+
+
+def test_a_visit_lasts_no_longer_than_its_token(centre: Centre) -> None:
+    visits = Visits(centre.store)
+    with pytest.raises(NotKnown):
+        visits.who(visits.begin(centre.people.token("ada", days=1e-9, by="olga")))
+    secret = visits.begin(centre.people.token("ben", by="olga"))
+    assert visits.who(secret).person.name == "ben"
+    (token,) = centre.people.tokens("ben")
+    centre.people.revoke(token.id, by="olga")
+    with pytest.raises(NotKnown):
+        visits.who(secret)
+
+
+def test_the_secret_is_not_in_the_database(centre: Centre) -> None:
+    secret = Visits(centre.store).begin(centre.people.token("ada", by="olga"))
+    if centre.store.database.sqlite:
+        with sqlite3.connect(centre.store.database.path) as connection:
+            assert secret not in "\n".join(connection.iterdump())
+
+
+def test_drafts_are_of_one_person(centre: Centre) -> None:
+    drafts, ada, ben = Drafts(centre.store), centre.people.person("ada"), centre.people.person("ben")
+    made = drafts.add(ada, "plan", {"title": "höhe"})
+    assert drafts.draft(ada, made.id) == made
+    assert drafts.all(ben, "plan") == []
+    for act in (lambda: drafts.draft(ben, made.id), lambda: drafts.drop(ben, made.id)):
+        with pytest.raises(NotFound):
+            act()
+    with pytest.raises(NotFound):
+        drafts.save(ben, made.id, {}, version=1)
+
+
+def test_two_windows_do_not_overwrite_each_other(centre: Centre) -> None:
+    drafts, ada = Drafts(centre.store), centre.people.person("ada")
+    made = drafts.add(ada, "plan", {"n": 1})
+    assert drafts.save(ada, made.id, {"n": 2}, version=1).version == 2
+    with pytest.raises(Conflict, match="another window"):
+        drafts.save(ada, made.id, {"n": 3}, version=1)
+    assert drafts.draft(ada, made.id).document == {"n": 2}
+    drafts.drop(ada, made.id)
+    assert drafts.all(ada, "plan") == []
+
+
+def test_a_draft_has_a_limit(centre: Centre) -> None:
+    with pytest.raises(InvalidInput, match="draft"):
+        Drafts(centre.store).add(centre.people.person("ada"), "plan", {"text": "x" * (1 << 20)})
+
+
+def test_an_older_database_gets_what_it_lacks(centre: Centre) -> None:
+    with centre.store.write() as connection:
+        connection.exec_driver_sql("DROP TABLE drafts")
+        connection.exec_driver_sql("UPDATE facts SET version = 1")
+    centre.store.close()
+    with Store(centre.settings) as again, again.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM drafts").scalar_one() == 0
+        assert connection.exec_driver_sql("SELECT version FROM facts").scalar_one() == 2
