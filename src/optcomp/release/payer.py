@@ -149,8 +149,9 @@ class Payer:
         try:
             return Ledger(self._place, private=self._private, create=create)
         except InvalidInput as error:
-            if path is None and not create and error.problem == "is not a ledger":
-                return None  # an empty database
+            unmade = "is not a ledger" if path is None else "is an empty file"  # somebody may be making it just now
+            if self._named is None and not create and error.problem == unmade:
+                return None
             raise
 
     @property

@@ -23,7 +23,7 @@ FORMULA = "=cmd|'/C calc'!A0"
 """What a spreadsheet would take for a formula."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)  # the first of all, whichever test is the first
 def seat(centre: Served) -> int:
     """A seat with an answer, a refusal and a wish; and a person with an evil name."""
     number = centre.seat("ada", "1")
