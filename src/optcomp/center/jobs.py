@@ -310,6 +310,7 @@ READING_LONG = frozenset({"verify", "export"})
 """Jobs that read the whole ledger, which may take long."""
 READING = READING_LONG | frozenset(
     {"remaining", "preview", "transcript", "mechanisms", "preview_mechanism", "why", "free", "accounts"}
+    | {"certificate", "history"}
 )
 """Jobs that look at the ledger and at declarations alone: they open no table, draw nothing and debit nothing."""
 
