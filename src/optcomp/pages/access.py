@@ -35,7 +35,8 @@ from optcomp.center import (
     service_of,
 )
 from optcomp.errors import OptcompError
-from optcomp.pages.rendering import page, visit_of
+from optcomp.pages.rendering import page, visit_of, words_for
+from optcomp.pages.words import words
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _OPEN = "__optcomp_open__"
@@ -43,15 +44,9 @@ COOKIE, SECURE_COOKIE = "optcomp_visit", "__Host-optcomp_visit"
 """What holds the secret of a visit: by the second name over TLS, where browsers accept it from this host alone."""
 _FIELDS, _FILES = 5000, 4
 """Fields and files of one form: a plan of a hundred statistics has a thousand."""
-_NO_VISIT = "Sign in first."
-_FOREIGN = "This form did not come from a page of this server, or you signed in again since. Load the page again."
 _SAFE = {"GET", "HEAD"}
-_REFUSED = {
-    404: ("not_found", "Look at the address again, or begin at the first page."),
-    405: ("not_allowed", "This address is for forms. Begin at the first page."),
-    413: ("too_large", "The form or file is larger than this server accepts."),
-}
-"""What the framework refuses, as code and words."""
+_REFUSED = {404: "not_found", 405: "not_allowed", 413: "too_large"}
+"""What the framework refuses."""
 
 
 def open_to_all(endpoint: Endpoint) -> Endpoint:
@@ -101,7 +96,7 @@ def cookie_name(request: Request) -> str:
 async def _admit(request: Request, endpoint: Callable[..., Any]) -> None:
     visit = visit_of(request)
     if visit is None:
-        raise Problem("not_known", _NO_VISIT)
+        raise Problem("not_known", str(words_for(request)("problem.sign_in")))
     await let_in(request, visit.person, endpoint)
 
 
@@ -115,7 +110,7 @@ async def _check_origin(request: Request, open_page: bool) -> None:
         given = (await form_of(request)).get("proof")
         foreign = not isinstance(given, str) or not secrets.compare_digest(given.encode(), visit.proof.encode())
     if foreign:
-        raise Problem("forbidden", _FOREIGN)
+        raise Problem("forbidden", str(words_for(request)("problem.foreign")))
 
 
 async def form_of(request: Request) -> FormData:
@@ -147,10 +142,10 @@ def problem_of(error: Exception) -> Problem | None:
     if isinstance(error, Problem):
         return error
     if isinstance(error, RequestValidationError):
-        return Problem(*_REFUSED[404])
+        return Problem("not_found", str(words()("problem.refused.not_found")))
     if isinstance(error, OptcompError):
         return of_library(error)
     if isinstance(error, HTTPException):
-        code, words = _REFUSED.get(error.status_code, ("invalid", "The request cannot be read."))
-        return Problem(code, words)
+        code = _REFUSED.get(error.status_code, "invalid")
+        return Problem(code, str(words()("problem.refused." + code)))
     return None

@@ -20,8 +20,8 @@ from starlette.datastructures import UploadFile
 from optcomp.center import ROWS, Busy, CenterError, Problem, TookTooLong, TooMany, access, visitor
 from optcomp.pages.access import PageRoute, form_of, open_to_all
 from optcomp.pages.calculator_view import EXAMPLES, MOST_TEXT, State, parameters_of, pictures, state_in, state_of
-from optcomp.pages.rendering import page
-from optcomp.pages.words import Words, wanted_language, words
+from optcomp.pages.rendering import page, words_for
+from optcomp.pages.words import words
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _AT_ONCE, _AT_LEISURE = 0.35, 0.5
@@ -100,7 +100,7 @@ async def _shown(request: Request, state: State, *, from_file: bool = False) -> 
 
 async def _asked(request: Request, job: str, **arguments: Any) -> dict[str, Any]:
     """What a process calculates; what is wrong, late or too much is a problem in plain words."""
-    t, service = _words(request), access.service_of(request)
+    t, service = words_for(request), access.service_of(request)
     try:
         found = await service.calculators.call(job, arguments, address=_address(request), gone=request.is_disconnected)
     except TookTooLong:
@@ -126,7 +126,7 @@ async def _if_in_time(request: Request, job: str, **arguments: Any) -> dict[str,
 
 
 async def _read(request: Request, given: UploadFile | None) -> Mapping[str, Any]:
-    t = _words(request)
+    t = words_for(request)
     await run_in_threadpool(_count, request)
     content = b"" if given is None else await given.read(_MOST_FILE + 1)
     if given is None or not given.filename:
@@ -147,16 +147,12 @@ def _count(request: Request) -> None:
     access.count(service, f"calculator {visitor(_address(request))}", service.settings.calculations)
 
 
-def _words(request: Request) -> Words:
-    return words(wanted_language(request.headers.get("accept-language", "")))
-
-
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
 def _page(request: Request, state: State, *, problem: Problem | None = None, **found: Any) -> Response:
-    t = _words(request)
+    t = words_for(request)
     values = {"answer": None, "compared": None, "curves": None, "from_file": False} | found
     drawn = pictures(values["curves"] or {}, t)
     made = page(

@@ -26,8 +26,7 @@ from optcomp.center import (
 )
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute, form_of
-from optcomp.pages.rendering import page
-from optcomp.pages.words import Words, wanted_language, words
+from optcomp.pages.rendering import page, words_for
 from optcomp.statistics import Count, Question
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -94,7 +93,7 @@ def placed(problem: Problem, form: desk_form.Form) -> Problem:
 async def _dry(request: Request, seat: Seat, form: desk_form.Form) -> desk_view.Told | None:
     body = bodies.DryRunBody(question=form.question(), rows=_INVENTED)
     found = await api_analyst.dry_run(request, seat.dataset.name, body)
-    title = str(words_of(request)("desk.dry.title"))
+    title = str(words_for(request)("desk.dry.title"))
     return await run_in_threadpool(desk_view.told, found.answer, seat.dataset.declared, form.confidence, title)
 
 
@@ -106,7 +105,7 @@ async def left_of(request: Request, seat: Seat) -> dict[str, Any]:
 
 async def _around(request: Request, seat: Seat) -> dict[str, Any]:
     """What a seat has beside the form: transcript, mechanisms, free answers, wishes, the declaration."""
-    t, declared = words_of(request), seat.dataset.declared
+    t, declared = words_for(request), seat.dataset.declared
     lines = (await api_analyst.transcript(request, seat.id, most=_LAST, newest=True)).requests
     running = (await api_analyst.mechanisms(request, seat.id)).mechanisms
     asked = await run_in_threadpool(service_of(request).catalogue.wishes)
@@ -137,7 +136,7 @@ def _free(found: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
 @roles("analyst")
 async def transcript_page(request: Request, id: Number, after: api_analyst.After = 0) -> Response:
     """Everything that was asked, the oldest first."""
-    seat, t = await run_in_threadpool(seat_of, request, id), words_of(request)
+    seat, t = await run_in_threadpool(seat_of, request, id), words_for(request)
     found = await api_analyst.transcript(request, id, after=after, most=_PAGE)
     lines = [desk_view.line(each, seat.dataset.declared, id, t) for each in found.requests]
     return page(request, "desk_transcript.html", seat=seat, lines=lines, more=found.more)
@@ -150,14 +149,9 @@ async def wish(request: Request, id: Number) -> Response:
     form = await form_of(request)
     said = " ".join(str(form.get("words", "")).split())
     if not 0 < len(said) <= 2000 or not said.isprintable():
-        raise Problem("invalid", str(words_of(request)("desk.wish.wrong")), argument="words")
+        raise Problem("invalid", str(words_for(request)("desk.wish.wrong")), argument="words")
     known = await run_in_threadpool(service_of(request).catalogue.wishes)
     name = person_of(request).name
     if not any((each.seat, each.analyst, each.words, each.state) == (id, name, said, "open") for each in known):
         await run_in_threadpool(api_analyst.wish, request, id, bodies.WishBody(words=said))
     return RedirectResponse(f"/analyst/seats/{id}?wished=1#more", status_code=303)
-
-
-def words_of(request: Request) -> Words:
-    """The sentences in the language of whoever asks."""
-    return words(wanted_language(request.headers.get("accept-language", "")))

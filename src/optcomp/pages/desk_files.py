@@ -22,8 +22,8 @@ from optcomp.center import (
 )
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute
-from optcomp.pages.desk import words_of
 from optcomp.pages.desk_questions import line_of
+from optcomp.pages.rendering import words_for
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -63,7 +63,7 @@ async def certificate_json(request: Request, id: Number, number: Number) -> Resp
     """What proves the batch of the slot; `optcomp verify` reads it."""
     batch = (await api_analyst.why(request, id, number)).model_dump()["batch"]
     if batch is None:
-        raise Problem("not_found", str(words_of(request)("desk.missing.batch")))
+        raise Problem("not_found", str(words_for(request)("desk.missing.batch")))
     return attached(json_text(batch["certificate"]), "certificate.json", "application/json")
 
 
@@ -80,7 +80,7 @@ async def _told(request: Request, id: int, number: int, confidence: str) -> tupl
     seat = await run_in_threadpool(seat_of, request, id)
     found = await line_of(request, seat, number)
     if found["answer"] is None or found["kind"] not in ("question", "planned"):
-        raise Problem("not_found", str(words_of(request)("desk.missing.answer")))
+        raise Problem("not_found", str(words_for(request)("desk.missing.answer")))
     sure = confidence if confidence in desk_form.CONFIDENCES else "0.95"
     shown = await run_in_threadpool(desk_view.told, found["answer"], seat.dataset.declared, sure, found["what"])
     return found, shown

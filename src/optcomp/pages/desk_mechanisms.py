@@ -31,10 +31,10 @@ from optcomp.errors import OptcompError
 from optcomp.interactive import Mechanism, read_mechanism
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute, form_of, problem_of
-from optcomp.pages.desk import left_of, words_of
+from optcomp.pages.desk import left_of
 from optcomp.pages.desk_mechanism_form import MechanismForm, read_mechanism_form
 from optcomp.pages.desk_questions import KeyInPath, fixed_body, new_key
-from optcomp.pages.rendering import page
+from optcomp.pages.rendering import page, words_for
 from optcomp.statistics import Declared
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -126,7 +126,7 @@ async def mechanism_page(request: Request, id: Number, number: Number) -> Respon
 async def _mechanism(
     request: Request, seat: Seat, number: int, given: QueryParams, problem: Problem | None = None
 ) -> Response:
-    found, t = await _found(request, seat, number), words_of(request)
+    found, t = await _found(request, seat, number), words_for(request)
     declared = seat.dataset.declared
     form = desk_form.read(given, declared, comparable=True)
     beside = None
@@ -150,7 +150,7 @@ async def _found(request: Request, seat: Seat, number: int) -> dict[str, Any]:
     running = (await api_analyst.mechanisms(request, seat.id)).mechanisms
     found = next((each for each in running if each["mechanism"] == number), None)
     if found is None:
-        raise Problem("not_found", str(words_of(request)("desk.missing.mechanism")))
+        raise Problem("not_found", str(words_for(request)("desk.missing.mechanism")))
     return found
 
 

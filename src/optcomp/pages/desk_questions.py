@@ -30,8 +30,8 @@ from optcomp.center import (
 )
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute, form_of, problem_of
-from optcomp.pages.desk import free_answers, left_of, placed, previewed, words_of
-from optcomp.pages.rendering import page
+from optcomp.pages.desk import free_answers, left_of, placed, previewed
+from optcomp.pages.rendering import page, words_for
 
 B = TypeVar("B", bound=bodies.Body)
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -148,7 +148,7 @@ def fixed_body(request: Request, kind: type[B], name: str, text: object, **more:
     try:
         return kind(**{name: json.loads(str(text)), **more})
     except (ValueError, RecursionError):  # no JSON, or none that could be stored
-        raise Problem("invalid", str(words_of(request)("desk.missing.fixed")), argument=name) from None
+        raise Problem("invalid", str(words_for(request)("desk.missing.fixed")), argument=name) from None
 
 
 async def line_of(request: Request, seat: Seat, number: int) -> dict[str, Any]:
@@ -156,7 +156,7 @@ async def line_of(request: Request, seat: Seat, number: int) -> dict[str, Any]:
     found = await api_analyst.transcript(request, seat.id, after=number - 1, most=1)
     lines = [each for each in found.requests if each["request"] == number]
     if not lines:
-        raise Problem("not_found", str(words_of(request)("desk.missing.request")))
+        raise Problem("not_found", str(words_for(request)("desk.missing.request")))
     return lines[0]
 
 
@@ -172,7 +172,7 @@ async def answer_page(request: Request, id: Number, number: Number, confidence: 
     sure, declared, t = (
         confidence if confidence in desk_form.CONFIDENCES else "0.95",
         seat.dataset.declared,
-        words_of(request),
+        words_for(request),
     )
     shown: dict[str, Any] = {"line": desk_view.line(found, declared, id, t), "told": None, "confidence": sure}
     if found["answer"] is not None and found["kind"] in ("question", "planned"):

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from fastapi import Response
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With which a cell begins that a spreadsheet would take for a formula."""
+from optcomp.release import never_a_formula
 
 
 def download(name: str, content: str, kind: str) -> Response:
@@ -28,6 +27,4 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return "" if value is None else value
+    return never_a_formula(value) if isinstance(value, str) else "" if value is None else value

@@ -27,8 +27,7 @@ from optcomp.pages.access import PageRoute, form_of
 from optcomp.pages.office import to_dataset
 from optcomp.pages.office_forms import made, query_numbers, text, tried, wrong
 from optcomp.pages.office_view import gain_picture
-from optcomp.pages.rendering import page
-from optcomp.pages.words import wanted_language, words
+from optcomp.pages.rendering import page, words_for
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _SHARE = "share-"
@@ -75,7 +74,7 @@ async def _slots(request: Request, name: str, template: str) -> Response:
         template = "owner_slots.html"
     told, _ = await tried(api_owner.gains, request, wanted.epsilon, wanted.delta) if proposal else (None, None)
     gains = [] if told is None else told.gains
-    t = words(wanted_language(request.headers.get("accept-language", "")))
+    t = words_for(request)
     names = {key: str(t(f"owner.gain.{key}")) for key in ("optimal", "split", "title", "across", "up")}
     return page(
         request,

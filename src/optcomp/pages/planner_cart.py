@@ -28,13 +28,11 @@ from optcomp.pages.access import PageRoute, form_of
 from optcomp.pages.charts import Curve, line_chart
 from optcomp.pages.planner_drafts import PlanDraft, my_draft
 from optcomp.pages.planner_view import lines_of, result_pictures, sentences, totals_of
-from optcomp.pages.rendering import page
-from optcomp.pages.words import Words, wanted_language, words
+from optcomp.pages.rendering import page, words_for
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 FORMS = ("html", "csv", "ipynb", "py", "json")
 """The files of a release, in the order in which they are offered."""
-_CHANGED = "The plan was changed after this page was shown. Nothing was released. Look at the cart again."
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 """For the report, if a browser shows it: it has its style and pictures inside, and runs nothing."""
 
@@ -64,7 +62,7 @@ def _growth(request: Request, look: dict[str, Any] | None) -> Any:
     """What the first so many statistics cost together, by each way to add up."""
     if look is None or len(look["growth"]) < 2:
         return ""
-    t = _words(request)
+    t = words_for(request)
     names = {"total": "optimal", "rho": "zcdp", "sum": "basic"}
     curves = [
         Curve(str(t(f"planner.total.{word}")), [(each["count"], each[key]) for each in look["growth"]])
@@ -84,14 +82,14 @@ async def release(request: Request, id: int) -> Response:
     digest, key = str(form.get("plan", "")), str(form.get("key", ""))
     draft = await my_draft(request, id)
     if draft.dataset is None:
-        raise Problem("invalid", str(_words(request)("planner.cart.no_dataset")))
+        raise Problem("invalid", str(words_for(request)("planner.cart.no_dataset")))
     catalogue = service_of(request).catalogue
     known = await run_in_threadpool(catalogue.known_release, draft.dataset, digest)
     if known is not None and known.done:
         return RedirectResponse(address_of(known.dataset, known.id), status_code=303)
     look = await _look(request, draft)
     if look is None or look["plan"] != digest:
-        raise Problem("conflict", _CHANGED)
+        raise Problem("conflict", str(words_for(request)("planner.cart.stale")))
     body = bodies.ReleaseBody(plan=draft.plan, key=key or None, publish=form.get("publish") == "on")
     made = await interface.release(request, draft.dataset, body)
     return RedirectResponse(address_of(made.dataset, made.id), status_code=303)
@@ -110,7 +108,7 @@ async def released(request: Request, name: str, number: int) -> Response:
     values: dict[str, Any] = {"release": found, "forms": FORMS, "address": address_of(name, number)}
     if found.done:
         record = await run_in_threadpool(releases.record_of, service_of(request), found)
-        values |= {"record": record, "results": result_pictures(record, _words(request))}
+        values |= {"record": record, "results": result_pictures(record, words_for(request))}
         values |= {"sentences": sentences(record["facts"])}
     return page(request, "planner_release.html", **values)
 
@@ -132,7 +130,3 @@ async def file(request: Request, name: str, number: int, form: str) -> Response:
     found = await releases.released_file(service_of(request), name, number, form, person_of(request))
     headers = {"Content-Disposition": f'attachment; filename="{found.name}"', "Cache-Control": "no-store"}
     return Response(found.text, media_type=found.media, headers=headers | {"Content-Security-Policy": _POLICY})
-
-
-def _words(request: Request) -> Words:
-    return words(wanted_language(request.headers.get("accept-language", "")))

@@ -27,8 +27,7 @@ from optcomp.pages.planner_entries import (
 )
 from optcomp.pages.planner_fields import edited_by, field_named, whole
 from optcomp.pages.planner_view import bars, editor_values, sentences, totals_of
-from optcomp.pages.rendering import page
-from optcomp.pages.words import wanted_language, words
+from optcomp.pages.rendering import page, words_for
 from optcomp.planner import HARM, drop
 from optcomp.statistics import Categories
 
@@ -101,7 +100,7 @@ def _editor(
     request: Request, draft: PlanDraft, problem: Problem | None = None, form: Mapping[str, Any] | None = None
 ) -> Response:
     values = editor_values(draft, form)
-    t = words(wanted_language(request.headers.get("accept-language", "")))
+    t = words_for(request)
     more = {"bars": bars(values["lines"], t), "totals": totals_of(draft.worked), "harms": HARM, "problem": problem}
     more["sentences"] = [] if draft.worked is None else sentences(draft.worked["facts"])
     more["draft_version"] = _shown_version(draft, problem, form)

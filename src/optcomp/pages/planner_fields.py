@@ -13,6 +13,7 @@ from typing import Any
 
 from optcomp.center import Problem
 from optcomp.pages.planner_drafts import Plain, PlanDraft
+from optcomp.pages.words import words
 from optcomp.planner import HARM, free, hold, put
 from optcomp.release import near
 
@@ -22,7 +23,6 @@ _ON = "on"
 """What a ticked box sends."""
 _DIGITS = 4
 """Of errors and budgets that the planner chose."""
-_BOTH = "Change the error or the budget of {name}, not both: each follows from the other."
 _DEFAULTS = {"confidence": "0.95", "reserve": "0", "objective": "squares"}
 """What a plan means that does not say it."""
 
@@ -53,7 +53,7 @@ def edited_by(draft: PlanDraft, form: Mapping[str, Any]) -> tuple[Plain, tuple[s
     changed = [name for name, field in known.items() if sent[name] != field.shown]
     for number, name in enumerate(draft.statistics):
         if {f"error-{number}", f"budget-{number}"} <= set(changed):
-            raise Problem("invalid", _BOTH.format(name=name), argument=f"error-{number}")
+            raise Problem("invalid", str(words()("planner.not_both", name=name)), argument=f"error-{number}")
     plan = draft.plan
     for name in changed:
         plan = known[name].change(plan, sent[name])

@@ -20,7 +20,7 @@ from markupsafe import Markup
 import optcomp
 from optcomp.center import Visit
 from optcomp.pages.numbers import FILTERS
-from optcomp.pages.words import wanted_language, words
+from optcomp.pages.words import Words, wanted_language, words
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
@@ -64,7 +64,7 @@ def rendered(request: Request, template: str, values: Mapping[str, Any]) -> str:
     visit = visit_of(request)
     theme = request.cookies.get(THEME)
     shared = {
-        "t": words(wanted_language(request.headers.get("accept-language", ""))),
+        "t": words_for(request),
         "person": None if visit is None else visit.person,
         "proof_field": partial(_proof_field, visit),
         "center": request.app.state.service.settings.name,
@@ -79,6 +79,11 @@ def rendered(request: Request, template: str, values: Mapping[str, Any]) -> str:
 def _proof_field(visit: Visit | None) -> Markup:
     """What every form that changes something holds."""
     return Markup('<input type="hidden" name="proof" value="{}">').format("" if visit is None else visit.proof)
+
+
+def words_for(request: Request) -> Words:
+    """The sentences in the language that a browser asks for, if there is one."""
+    return words(wanted_language(request.headers.get("accept-language", "")))
 
 
 def visit_of(request: Request) -> Visit | None:

@@ -2,7 +2,7 @@
 
 from optcomp.release.advice import percent, plain, shortened
 from optcomp.release.committing import commit_plans
-from optcomp.release.csv_table import csv_text
+from optcomp.release.csv_table import csv_text, never_a_formula
 from optcomp.release.entering import enter_release
 from optcomp.release.exported_code import notebook_text, script_text
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
@@ -55,6 +55,7 @@ __all__ = [
     "growth",
     "look_at",
     "near",
+    "never_a_formula",
     "notebook_text",
     "offers_of",
     "page",

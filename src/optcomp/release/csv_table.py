@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,8 @@ from optcomp.release.pictures import label
 
 HEADINGS = ("name", "statistic", "cell", "value", "low", "high", "confidence", "mechanism", "epsilon", "rho", "theorem")
 """The columns; `low` and `high` are the interval of this confidence, and of ε and ρ there is one."""
+_UP = Context(prec=17, rounding=ROUND_CEILING)
+"""As many digits as a float needs, rounded up: what is spent is never told as less."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """With these a spreadsheet begins what it computes, or skips to what it computes."""
 
@@ -40,9 +43,13 @@ def _numbers(entry: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
         yield _cell(each["cell"]), each["value"], each["interval"]
 
 
-def _amount(exact: str | None) -> float | None:
-    """A budget as a number: the exact fraction, which is in the record, would be read as a date."""
-    return None if exact is None else float(Fraction(exact))
+def _amount(exact: str | None) -> str | None:
+    """A budget as a decimal, not below it: the exact fraction, which is in the record, would be read as a date."""
+    if exact is None:
+        return None
+    value = Fraction(exact)
+    near = Decimal(repr(float(value)))
+    return str(near if Fraction(near) >= value else _UP.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _cell(cell: Any) -> Any:
@@ -51,8 +58,9 @@ def _cell(cell: Any) -> Any:
 
 
 def _text(value: object) -> str | None:
+    return None if value is None else never_a_formula(str(value))
+
+
+def never_a_formula(text: str) -> str:
     """Text that stays text: an apostrophe before what would be a formula, also after blanks."""
-    if value is None:
-        return None
-    text = str(value)
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text

@@ -14,7 +14,7 @@ FOLDER = Path(str(files("optcomp.pages")))
 TEMPLATES = sorted((FOLDER / "templates").glob("*.html"))
 _CODE = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 _MARKS = re.compile(r"<[^>]*>|&\w+;|[\w-]+=\"[^\"]*\"", re.DOTALL)
-_CALLED = re.compile(r"\bt\(\s*['\"]([\w.]+)['\"]\s*(~?)")
+_CALLED = re.compile(r"\b(?:t|words\(\)|words_for\(request\))\(\s*['\"]([\w.]+)['\"]\s*([~+]?)")
 _ATTRIBUTES = re.compile(r"(?:title|alt|placeholder|aria-label)=\"([^\"]*)\"")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -30,6 +31,14 @@ def test_numbers_stay_numbers() -> None:
     assert (first["value"], first["low"], first["high"], first["cell"]) == ("-1.25", "", "", "")
     assert (second["cell"], second["value"], second["low"], second["high"]) == ("-7", "-3", "-5", "-1.5")
     assert (float(first["epsilon"]), first["rho"], float(first["confidence"])) == (0.1, "", 0.95)
+
+
+@pytest.mark.parametrize("exact", ["1/10", "3/10", "1/3", "2/3", "7/9", "1/1000003", "12345678901234567891/3"])
+def test_what_is_spent_is_never_told_as_less(exact: str) -> None:
+    view = release("n", [1])
+    view["statistics"][0]["epsilon"] = exact
+    told, truth = Fraction(lines(view)[0]["epsilon"]), Fraction(exact)
+    assert truth <= told <= truth * (1 + Fraction(1, 10**15))
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", "  ="])
