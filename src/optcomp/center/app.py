@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import multiprocessing
 import os
 import signal
@@ -21,6 +23,7 @@ import optcomp
 from optcomp.center import api_analyst, api_audit, api_owner, api_releases, releases, replies
 from optcomp.center.logs import log_as_json
 from optcomp.center.problems import add_handlers
+from optcomp.center.processes import keep_loaded
 from optcomp.center.protection import Protection
 from optcomp.center.service import Service
 from optcomp.center.settings import Settings
@@ -78,7 +81,10 @@ def made_from_environment(make: Callable[[Settings], FastAPI]) -> FastAPI:
         raise InvalidInput(HOME, home, "must name the home of a centre")
     _end_with_parent()
     log_as_json()
-    return make(Settings.read(Path(home)))
+    made = make(Settings.read(Path(home)))
+    keep_loaded()
+    atexit.register(gc.unfreeze)  # libraries look at the end whether all of theirs was collected
+    return made
 
 
 def _end_with_parent() -> None:

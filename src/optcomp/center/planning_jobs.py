@@ -7,24 +7,48 @@ takes too long is killed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from optcomp.center.desk import Place
 from optcomp.errors import BudgetExceeded, InvalidInput, OptcompError
 from optcomp.ledger import Ledger
-from optcomp.planner import Document, Plan, WarmStart, make_plan, parsed, read, read_warm_start
-from optcomp.release import facts, totals
+from optcomp.planner import Document, Plan, WarmStart, make_plan, parsed, plan_again, read, read_warm_start
+from optcomp.release import facts, first_facts, totals
 
 Told = dict[str, Any]
 """Plain JSON."""
 
 
-def work_out(ledger: Ledger, settings: Place, *, plan: object, start: object = None) -> Told:
-    """Errors, budgets and the total of a plan; `start` is what an earlier search told, and makes this one quicker."""
+def work_out(ledger: Ledger, settings: Place, *, plan: object, start: object = None, comparing: bool = True) -> Told:
+    """Errors, budgets and the total of a plan; `start` is what an earlier search told, and makes this one quicker.
+
+    Not `comparing` gives what is known first, and says by `later` that there is more: `compare` tells it.
+    """
     made = worked_out(read(plan), read_warm_start(start))
-    units = [line.wish.statistic.error_unit for line in made.lines]
-    told = {"facts": facts(made), "units": units, "totals": totals(made)}
-    return told | {"start": made.warm_start().document()}
+    begin = made.warm_start().document()
+    if comparing:
+        return _told(made, begin)
+    return {"facts": first_facts(made), "units": _units(made), "start": begin, "later": True}
+
+
+def compare(ledger: Ledger, settings: Place, *, plan: object, worked: Mapping[str, Any]) -> Told:
+    """All that `work_out` tells, about the very budgets that it found first: nothing is searched again for the plan."""
+    budgets = [_budget_in(entry) for entry in worked["facts"]["statistics"]]
+    return _told(plan_again(read(plan), budgets, read_warm_start(worked["start"])), worked["start"])
+
+
+def _told(made: Plan, start: object) -> Told:
+    return {"facts": facts(made), "units": _units(made), "totals": totals(made), "start": start}
+
+
+def _units(made: Plan) -> list[str]:
+    return [line.wish.statistic.error_unit for line in made.lines]
+
+
+def _budget_in(entry: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """The noise of a statistic, and what it spends."""
+    return entry["mechanism"], Fraction(entry["rho"] if "rho" in entry else entry["epsilon"])
 
 
 def read_plan(ledger: Ledger, settings: Place, *, text: str) -> Told:
@@ -46,5 +70,5 @@ def worked_out(document: Document, start: WarmStart | None = None) -> Plan:
     raise InvalidInput("plan", document.table.name, f"cannot be worked out ({kind})")
 
 
-PLANNING_JOBS = (work_out, read_plan)
+PLANNING_JOBS = (work_out, compare, read_plan)
 """All of them."""

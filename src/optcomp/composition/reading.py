@@ -105,9 +105,16 @@ def _is_coin(item: KnownLoss) -> bool:
 
 def _counted(parts: Mapping[object, object] | Sequence[object]) -> Iterable[tuple[int, object, int]]:
     if isinstance(parts, Mapping):
-        checked = [(item, whole(count, f"count of {shown(item)}", 0, MOST_COPIES)) for item, count in parts.items()]
+        checked = [(item, _copies(item, count)) for item, count in parts.items()]
         return ((place, item, count) for place, (item, count) in enumerate(checked))
     return _run_lengths(parts)
+
+
+def _copies(item: object, count: object) -> int:
+    """How many there are; what is wrong is told with the item, which takes long to write."""
+    if type(count) is int and 0 <= count <= MOST_COPIES:
+        return count
+    return whole(count, f"count of {shown(item)}", 0, MOST_COPIES)
 
 
 def _run_lengths(items: Iterable[object]) -> Iterable[tuple[int, object, int]]:

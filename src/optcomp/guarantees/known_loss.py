@@ -7,6 +7,7 @@ each mechanism here one pair, or one for each direction, is the worst for every 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from functools import lru_cache
 
 from optcomp.errors import InvalidGuarantee, Written
@@ -42,6 +43,8 @@ def kept(maker: type[Law], *arguments: object) -> Law:
 
 LEAST_RATIO, MOST_RATIO = 1e-6, 1e3
 """Sensitivity over noise: outside this range a mechanism is a mistake."""
+_LIMITS = Fraction(LEAST_RATIO), Fraction(MOST_RATIO)
+"""The same as fractions: comparing one with a float makes a fraction of the float each time."""
 
 
 def positive(value: object, argument: str) -> Exact:
@@ -54,7 +57,8 @@ def positive(value: object, argument: str) -> Exact:
 
 def within_reason(ratio: Exact, argument: str, value: object) -> Exact:
     """A ratio of sensitivity to noise that the engine can work with."""
-    if not LEAST_RATIO <= ratio <= MOST_RATIO:
+    least, most = (LEAST_RATIO, MOST_RATIO) if isinstance(ratio, float) else _LIMITS
+    if not least <= ratio <= most:
         size, limits = "large" if ratio > 1 else "small", f"[{LEAST_RATIO:g}, {MOST_RATIO:g}]"
         raise InvalidGuarantee(argument, value, f"makes sensitivity/noise too {size}: it must lie in {limits}")
     return ratio

@@ -26,7 +26,7 @@ from optcomp.center import (
 from optcomp.center import api_releases as interface
 from optcomp.pages.access import PageRoute, form_of
 from optcomp.pages.charts import Curve, line_chart
-from optcomp.pages.planner_drafts import PlanDraft, my_draft
+from optcomp.pages.planner_drafts import PlanDraft, compared, my_draft
 from optcomp.pages.planner_view import lines_of, result_pictures, sentences, totals_of
 from optcomp.pages.rendering import page, words_for
 
@@ -41,7 +41,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-a
 @roles("analyst", "owner")
 async def cart(request: Request, id: int) -> Response:
     """What would be released, what it would cost, and what would be left; nothing is spent."""
-    draft = await my_draft(request, id)
+    draft = await compared(request, await my_draft(request, id))
     if draft.worked is None:
         return RedirectResponse(f"/planner/{id}", status_code=303)
     look = await _look(request, draft)

@@ -62,6 +62,11 @@ class PlanDraft:
         found: dict[str, Any] = self.plan.get("statistics") or {}
         return found
 
+    @property
+    def later(self) -> bool:
+        """Whether comparisons are still to be worked out."""
+        return self.worked is not None and bool(self.worked.get("later"))
+
     def document(self) -> Plain:
         """Ready for JSON."""
         names = ("title", "dataset", "plan", "worked", "columns", "undo", "redo", "last")
@@ -139,9 +144,12 @@ async def add_draft(request: Request, title: str, plan: Mapping[str, Any], **mor
     return read_draft(await run_in_threadpool(_drafts(request).add, person_of(request), KIND, made.document()))
 
 
-async def save_draft(request: Request, draft: PlanDraft, version: int) -> PlanDraft:
-    """Work a changed draft out, and keep it; `Conflict` if it was changed elsewhere since this version."""
-    made = await _worked(request, draft)
+async def save_draft(request: Request, draft: PlanDraft, version: int, *, first: bool = False) -> PlanDraft:
+    """Work a changed draft out, and keep it; `Conflict` if it was changed elsewhere since this version.
+
+    `first` leaves for later what a page shows when the typing stops: see `compared`.
+    """
+    made = await _worked(request, draft, first=first)
     kept = await run_in_threadpool(
         lambda: _drafts(request).save(person_of(request), draft.id, made.document(), version=version)
     )
@@ -154,11 +162,19 @@ async def drop_draft(request: Request, id: int) -> None:
     await run_in_threadpool(_drafts(request).drop, person_of(request), id)
 
 
-async def _worked(request: Request, draft: PlanDraft) -> PlanDraft:
+async def _worked(request: Request, draft: PlanDraft, *, first: bool = False) -> PlanDraft:
     if not draft.statistics:
         return replace(draft, worked=None)
     start = None if draft.worked is None else draft.worked["start"]
-    return replace(draft, worked=await releases.work_out(service_of(request), draft.plan, start))
+    work_out = releases.work_out_first if first else releases.work_out
+    return replace(draft, worked=await work_out(service_of(request), draft.plan, start))
+
+
+async def compared(request: Request, draft: PlanDraft) -> PlanDraft:
+    """With all that there is to tell about the plan; what was left for later is worked out, and not kept."""
+    if draft.worked is None or not draft.later:
+        return draft
+    return replace(draft, worked=await releases.compare(service_of(request), draft.plan, draft.worked))
 
 
 def _drafts(request: Request) -> Drafts:

@@ -15,7 +15,7 @@ from optcomp.center import (
 )
 from optcomp.errors import InvalidInput
 from optcomp.pages.access import PageRoute, form_of, problem_of
-from optcomp.pages.planner_drafts import PlanDraft, my_draft, save_draft
+from optcomp.pages.planner_drafts import PlanDraft, compared, my_draft, save_draft
 from optcomp.pages.planner_entries import (
     KINDS,
     declared_columns,
@@ -46,29 +46,40 @@ async def editor(request: Request, id: int) -> Response:
     draft = await my_draft(request, id)
     if not draft.plan.get("columns"):
         return RedirectResponse(f"/planner/{id}/table", status_code=303)
-    return _editor(request, draft)
+    return _editor(request, await compared(request, draft))
+
+
+@router.get("/planner/{id}/compared")
+@roles("analyst", "owner")
+async def comparisons(request: Request, id: int, version: int) -> Response:
+    """The same page for one version of the draft, which a script asks for when the typing stops."""
+    draft = await my_draft(request, id)
+    if draft.version != version:
+        raise Problem("conflict", _ELSEWHERE)
+    return _editor(request, await compared(request, draft))
 
 
 @router.post("/planner/{id}")
 @roles("analyst", "owner")
 async def edit(request: Request, id: int) -> Response:
-    """Work out what was changed, and keep it."""
-    form, draft = await form_of(request), await my_draft(request, id)
+    """Work out what was changed, and keep it; while somebody types, errors and costs first."""
+    form, draft, live = await form_of(request), await my_draft(request, id), "x-live" in request.headers
     try:
-        saved = await _saved(request, draft, form)
+        saved = await _saved(request, draft, form, live=live)
     except Exception as error:
-        return _editor(request, draft, _told(error, draft), form)
-    if "x-live" in request.headers:
+        problem = _told(error, draft)
+        return _editor(request, draft if live else await compared(request, draft), problem, form)
+    if live:
         return _editor(request, saved)
     return RedirectResponse(f"/planner/{id}", status_code=303)
 
 
-async def _saved(request: Request, draft: PlanDraft, form: Mapping[str, Any]) -> PlanDraft:
+async def _saved(request: Request, draft: PlanDraft, form: Mapping[str, Any], *, live: bool) -> PlanDraft:
     version = _version(form)
     if version != draft.version:
         raise Problem("conflict", _ELSEWHERE)
     changed = _changed(draft, form)
-    return draft if changed is draft else await save_draft(request, changed, version)
+    return draft if changed is draft else await save_draft(request, changed, version, first=live)
 
 
 def _changed(draft: PlanDraft, form: Mapping[str, Any]) -> PlanDraft:
@@ -104,6 +115,7 @@ def _editor(
     more = {"bars": bars(values["lines"], t), "totals": totals_of(draft.worked), "harms": HARM, "problem": problem}
     more["sentences"] = [] if draft.worked is None else sentences(draft.worked["facts"])
     more["draft_version"] = _shown_version(draft, problem, form)
+    more["wrong"] = None if problem is None else problem.more.get("argument")
     return page(request, "planner_editor.html", status=200 if problem is None else problem.status, **values, **more)
 
 

@@ -66,15 +66,16 @@ def totals_of(worked: Told | None) -> list[tuple[str, float | None, bool]]:
     """The total by each way to add up: the word for it, the number, and whether it is the one that counts."""
     if worked is None:
         return []
-    found = worked["totals"]
+    found = worked.get("totals") or {"total": worked["facts"]["total"], "rho": None, "sum": None}
     if worked["facts"]["rho"] is not None:
         return [("rho_sum", found["total"], True)]
     return [("optimal", found["total"], True), ("zcdp", found["rho"], False), ("basic", found["sum"], False)]
 
 
 def sentences(facts: Told) -> list[tuple[str, str]]:
-    """What there is to know about a plan, by heading."""
-    return [(name, facts["words"][name]) for name in SENTENCES if name in facts["words"]]
+    """What there is to know about a plan, by heading; nothing yet of a plan whose comparisons come later."""
+    words = facts.get("words", {})
+    return [(name, words[name]) for name in SENTENCES if name in words]
 
 
 def result_pictures(record: Told, t: Words) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -28,14 +29,23 @@ class Words:
     def __init__(self, language: str) -> None:
         self.language = language
         self._sentences = dict(_sentences(language))
+        self._escaped = {key: Markup(escape(text)) for key, text in self._sentences.items()}
+        self._parts: dict[str, tuple[tuple[str, str | None], ...] | None] = {}
 
     def __call__(self, key: str, **places: Any) -> Markup:
         """A sentence, with its places filled in."""
         try:
-            text = self._sentences[key]
+            text = self._escaped[key]
         except KeyError:
             raise NoSuchSentence(key) from None
-        return Markup(escape(text)).format(**places) if places else Markup(escape(text))
+        if not places:
+            return text
+        if key not in self._parts:
+            self._parts[key] = _plain_parts(text)
+        parts = self._parts[key]
+        if parts is None:
+            return text.format(**places)
+        return Markup("".join(before if name is None else f"{before}{escape(places[name])}" for before, name in parts))
 
     def __contains__(self, key: str) -> bool:
         return key in self._sentences
@@ -47,6 +57,14 @@ class Words:
         """All sentences below a key, by the last part of their names."""
         start = f"{key}."
         return {name.removeprefix(start): text for name, text in self._sentences.items() if name.startswith(start)}
+
+
+def _plain_parts(text: Markup) -> tuple[tuple[str, str | None], ...] | None:
+    """What is before each place, and its name; None if a place says how it is to be written, which `format` knows."""
+    parts = list(Formatter().parse(str(text)))
+    if any(form or turn or not (name is None or name.isidentifier()) for _, name, form, turn in parts):
+        return None
+    return tuple((before, name) for before, name, _, _ in parts)
 
 
 @cache

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optcomp.planner.document import HARM, Document, Wish, read, read_file
     from optcomp.planner.edits import Edits, drop, edited, free, hold, put
     from optcomp.planner.errors import ErrorModel
-    from optcomp.planner.plan import Line, Plan, budget_dict, inside_of, make_plan
+    from optcomp.planner.plan import Line, Plan, budget_dict, inside_of, make_plan, plan_again
     from optcomp.planner.plan_schema import schema
     from optcomp.planner.source import MOST_BYTES, dumped, is_data, load, parsed
     from optcomp.planner.warm_start import WarmStart, read_warm_start
@@ -51,6 +51,7 @@ _MODULE_OF = {
     "load": "source",
     "make_plan": "plan",
     "parsed": "source",
+    "plan_again": "plan",
     "put": "edits",
     "read": "document",
     "read_file": "document",
@@ -91,6 +92,7 @@ __all__ = [
     "load",
     "make_plan",
     "parsed",
+    "plan_again",
     "put",
     "read",
     "read_file",

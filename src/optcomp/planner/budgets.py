@@ -48,12 +48,12 @@ class Spending(Written):
         """Whether the budget is an ε."""
         return self.model.noise.currency.pure
 
-    @property
+    @cached_property
     def error(self) -> float:
         """The error of the statistic."""
         return self.model.error(self.budget)
 
-    @property
+    @cached_property
     def amount(self) -> float:
         """ε, or √(2ρ) for Gaussian noise."""
         return self.model.noise.currency.amount(self.budget)
@@ -61,8 +61,7 @@ class Spending(Written):
     @cached_property
     def scales(self) -> tuple[float, ...]:
         """Of the noise of its parts, as they will be drawn."""
-        question = self.model.question(self.budget)
-        return tuple(question.scale(part) for part in self.model.parts)
+        return self.model.scales(self.budget)
 
     @property
     def own(self) -> list[tuple[float, int]]:
@@ -71,8 +70,16 @@ class Spending(Written):
 
     def guarantees(self, delta: Exact, *, own: bool = True) -> list[Counted]:
         """What its parts, as they will be drawn, count as in a total at δ; `own`: small scales by their own loss."""
-        scales = () if self.pure else self.scales
-        return self.model.noise.guarantees(self.model.parts, scales, self.budget, delta, own=own)
+        if (delta, own) not in self._counted:
+            scales = () if self.pure else self.scales
+            found = self.model.noise.guarantees(self.model.parts, scales, self.budget, delta, own=own)
+            self._counted[delta, own] = found
+        return self._counted[delta, own]
+
+    @cached_property
+    def _counted(self) -> dict[tuple[Exact, bool], list[Counted]]:
+        """The guarantees by what was asked: one plan asks for its total, its lower side and its risk."""
+        return {}
 
 
 class Load:

@@ -155,7 +155,7 @@ class Choosing:
         """With the next noise that its statistic may have."""
         noises = self.wishes[place].statistic.noises()
         turned = noises[(noises.index(found.search.items[place].model.noise) + 1) % len(noises)]
-        return self._item(self.wishes[place], turned)
+        return self.item(self.wishes[place], turned)
 
     def _searched(self, items: list[Item], start: Mapping[str, float] | None = None) -> Found:
         """In floats; statistics that stay as they are get what they would get if nothing were held."""
@@ -215,9 +215,10 @@ class Choosing:
 
     def items(self, choice: NoiseByName) -> list[Item]:
         """All statistics, with this noise."""
-        return [self._item(wish, choice[wish.name]) for wish in self.wishes]
+        return [self.item(wish, choice[wish.name]) for wish in self.wishes]
 
-    def _item(self, wish: Wish, noise: Noise) -> Item:
+    def item(self, wish: Wish, noise: Noise) -> Item:
+        """A statistic with this noise, made once."""
         if (wish, noise) not in self._known:
             self._known[wish, noise] = item_of(self.document, wish, noise)
         return self._known[wish, noise]
@@ -238,7 +239,7 @@ class Choosing:
     def _compared(self, choice: NoiseByName, budget: Budget) -> dict[str, float]:
         """Errors of another split, with the same objective and the same holds."""
         try:
-            items = [self._kept(wish, self._item(wish, choice[wish.name])) for wish in self.wishes]
+            items = [self._kept(wish, self.item(wish, choice[wish.name])) for wish in self.wishes]
             found = search(items, budget, self.document.objective, self.extra, self.start.amounts)
         except InvalidInput:  # the holds alone are more than sums allow
             return {}
@@ -252,7 +253,7 @@ class Choosing:
         noise, budget = self._alone[wish.name]
         if noise == item.model.noise:
             return replace(item, held=budget)
-        return replace(item, held=item.model.budget_for(self._item(wish, noise).model.error(budget)))
+        return replace(item, held=item.model.budget_for(self.item(wish, noise).model.error(budget)))
 
 
 def _about(document: Document) -> tuple[Any, ...]:

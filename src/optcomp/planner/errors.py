@@ -62,7 +62,8 @@ class ErrorModel:
     def likeness(self) -> Hashable:
         """What the error depends on: equal for statistics whose errors are the same function of the budget."""
         sizes = tuple((p.l1, p.l2_squared, len(p.cells), p.unit, p.share) for p in self.parts)
-        return type(self.statistic), self.noise, self.rows, self.confidence, sizes, self.stated.likeness
+        about = type(self.statistic), self.noise, self.rows, self.confidence, sizes, self.stated.likeness
+        return _Hashed(about, hash(about))
 
     def question(self, budget: Fraction) -> Question:
         """The statistic with this budget."""
@@ -74,11 +75,22 @@ class ErrorModel:
         return _error(_Alike(self.likeness, self), budget)
 
     def _error(self, budget: Fraction) -> float:
-        return self.stated.error(self._scales(budget))
+        return self.stated.error(self.scales(budget))
 
-    def _scales(self, budget: Fraction) -> list[float]:
-        question = self.question(budget)
-        return [question.scale(part) for part in self.parts]
+    def scales(self, budget: Fraction) -> tuple[float, ...]:
+        """Of the noise of its parts at this budget, as they are drawn."""
+        found = self._known.get(budget)
+        if found is None:
+            question = self.question(budget)
+            found = tuple(question.scale(part) for part in self.parts)
+            self._known.clear()
+            self._known[budget] = found
+        return found
+
+    @cached_property
+    def _known(self) -> dict[Fraction, tuple[float, ...]]:
+        """The scales at the budget that was asked about last: it is usually asked about again."""
+        return {}
 
     def smooth(self, budget: float) -> float:
         """About the same, without steps and without a limit."""
@@ -86,7 +98,7 @@ class ErrorModel:
 
     def otherwise(self, budget: Fraction) -> tuple[str, float] | None:
         """When the error would be another at the same budget, for people, and which."""
-        return self.stated.otherwise(self._scales(budget))
+        return self.stated.otherwise(self.scales(budget))
 
     def budget_for(self, wanted: float) -> Fraction:
         """The least ε (or ρ), to nine digits, at which the error is no larger."""
@@ -99,6 +111,17 @@ def short_up(value: float) -> Fraction:
     """Twelve digits, rounded up: what people can read, and the same on all machines."""
     digits = max(11 - math.floor(math.log10(value)), 0)
     return Fraction(math.ceil(Fraction(value) * 10**digits), 10**digits)
+
+
+@dataclass(frozen=True)
+class _Hashed:
+    """A long key whose hash is computed once: it has many exact numbers, and is looked up often."""
+
+    key: Hashable
+    hashed: int = field(compare=False)
+
+    def __hash__(self) -> int:
+        return self.hashed
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +17,7 @@ from optcomp.planner.document import Document, Wish
 from optcomp.planner.risk import Release, Risk, risk_of
 from optcomp.planner.warm_start import WarmStart
 from optcomp.statistics import Question
-from optcomp.statistics.noise import Noise
+from optcomp.statistics.noise import Noise, noise_named
 from optcomp.theorems import Bound, bbg18
 
 _NOTHING = 1.005
@@ -148,20 +150,30 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""
-        budget = self.document.budget
-        return {
-            "budget": budget_dict(budget),
-            "inside": budget_dict(self.inside),
-            "total": self.total,
-            "fits": self.fits,
+        compared = {"naive_error": self.naive, "rho_error": self.by_rho}
+        lines = [
+            self._line(line) | {name: errors.get(line.wish.name) for name, errors in compared.items()}
+            for line in self.lines
+        ]
+        return self.first_dict() | {
             "theorem": self.bound.theorem if self.bound is not None else "BS16",
             "lower": self.bound.lower if self.bound is not None else None,
-            "confidence": self.document.confidence,
-            "objective": self.document.objective,
-            "reserve": None if self.reserve is None else float(self.reserve.epsilon),
             "gain": self.gain,
             "gain_over_rho": self.gain_over_rho,
             "risk": self.risk.as_dict(),
+            "statistics": lines,
+        }
+
+    def first_dict(self) -> dict[str, Any]:
+        """What is known without further work: errors, budgets and the certified total; no risk and no comparison."""
+        return {
+            "budget": budget_dict(self.document.budget),
+            "inside": budget_dict(self.inside),
+            "total": self.total,
+            "fits": self.fits,
+            "confidence": self.document.confidence,
+            "objective": self.document.objective,
+            "reserve": None if self.reserve is None else float(self.reserve.epsilon),
             "statistics": [self._line(line) for line in self.lines],
         }
 
@@ -171,12 +183,10 @@ class Plan:
             "statistic": str(line.wish.statistic),
             "mechanism": line.mechanism,
             line.noise.currency.name: str(line.spending.budget),
-            "scales": list(line.question.scales(self.document.table)),
+            "scales": list(line.spending.scales),
             "error": line.error,
             "relative": line.relative,
             "held": line.held,
-            "naive_error": self.naive.get(line.wish.name),
-            "rho_error": self.by_rho.get(line.wish.name),
         }
 
 
@@ -196,6 +206,23 @@ def make_plan(document: Document, previous: Plan | None = None, *, start: WarmSt
         error = spending.error
         lines.append(Line(wish, spending, error, error / item.size, item.held is not None))
     return Plan(document, tuple(lines), inside, found.total, choosing.reserve, choosing)
+
+
+def plan_again(document: Document, budgets: Sequence[tuple[str, Fraction]], start: WarmStart | None = None) -> Plan:
+    """A plan that was worked out before, from the noise and the budget of each statistic: nothing is searched.
+
+    Its total is certified anew.  With `start` what it is compared with is found more quickly.
+    """
+    inside = inside_of(document)
+    choosing = Choosing(document, inside, start)
+    lines = []
+    for wish, (mechanism, budget) in zip(document.wishes, budgets, strict=True):
+        item = choosing.item(wish, noise_named(mechanism, wish.statistic.noises()))
+        spending = Spending(item.model, budget)
+        held = wish.hold or item.held is not None
+        lines.append(Line(wish, spending, spending.error, spending.error / item.size, held))
+    total = choosing.budget().total([line.spending for line in lines], choosing.extra)
+    return Plan(document, tuple(lines), inside, total, choosing.reserve, choosing)
 
 
 def inside_of(document: Document) -> ApproxDP | ZCDP:

@@ -6,6 +6,7 @@ from optcomp.release.csv_table import csv_text, never_a_formula
 from optcomp.release.entering import enter_release
 from optcomp.release.exported_code import notebook_text, script_text
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
+from optcomp.release.first_facts import first_facts
 from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, look_at, preflight
 from optcomp.release.kept import paid_release, release_snapshot, stored_release
 from optcomp.release.ledger_entry import offers_of, so_far
@@ -52,6 +53,7 @@ __all__ = [
     "csv_text",
     "enter_release",
     "facts",
+    "first_facts",
     "growth",
     "look_at",
     "near",

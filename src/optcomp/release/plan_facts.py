@@ -234,9 +234,14 @@ def _confidence(confidence: float) -> str:
 
 def stated(document: Document, line: Line) -> dict[str, Any]:
     """What a stated error rests on: rows with a value, what the plan leaves open, and what it would be otherwise."""
+    return rests_on(document, line) | {"otherwise": otherwise(line)}
+
+
+def rests_on(document: Document, line: Line) -> dict[str, Any]:
+    """The same without what the error would be otherwise, which must be computed."""
     rows = line.spending.model.rows if line.wish.statistic.needs_rows else None
     open_ends = assumed(document, line.wish)
-    return {"rows": rows, "assumes": open_ends, "otherwise": otherwise(line), "note": _note(line, rows, open_ends)}
+    return {"rows": rows, "assumes": open_ends, "note": _note(line, rows, open_ends)}
 
 
 def assumed(document: Document, wish: Wish) -> list[str]:

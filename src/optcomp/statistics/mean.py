@@ -134,8 +134,13 @@ class MeanError(RatioError):
         return self.mean.stated(setting)
 
     def off(self, noises: Noises, rows: float) -> float:
-        """For the mean that is farthest from the middle."""
-        return self.mean.off(self.setting.table, noises, self.far, rows)
+        """For the mean that is farthest from the middle: `Mean.off`, with what it needs of the table known."""
+        return mean_off(noises, self.far, self.half, self.unit, rows)
+
+    @cached_property
+    def unit(self) -> float:
+        """In which the sum is counted."""
+        return float(self.mean._coarse(self.setting.table).unit)
 
     @property
     def most(self) -> float:

@@ -56,8 +56,10 @@ class Question(Written):
             raise InvalidInput("epsilon", epsilon, "must be given, or rho instead, but not both")
         if delta is not None and (rho is not None or all(noise.currency.pure for noise in statistic.noises())):
             raise InvalidInput("delta", delta, "belongs to an epsilon for Gaussian noise")
-        default = _default(statistic, delta=delta, rho=rho)
-        noise = default if mechanism is None else noise_named(mechanism, statistic.noises())
+        if mechanism is None:
+            noise = _default(statistic, delta=delta, rho=rho)
+        else:
+            noise = noise_named(mechanism, statistic.noises())
         noise.check(epsilon=epsilon, delta=delta, rho=rho)
         object.__setattr__(self, "statistic", statistic)
         object.__setattr__(self, "noise", noise)

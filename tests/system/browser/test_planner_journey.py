@@ -123,6 +123,9 @@ def test_two_windows_and_typing_in_one(window: Open, demo: dict[str, Any]) -> No
     budget.press("End")
     budget.press_sequentially("55", delay=30)
     expect(first.page.locator("[data-total=optimal]")).to_have_text("0.2555")
+    expect(first.page.locator("[data-late]")).to_have_count(0)  # comparisons come by themselves
+    expect(first.page.locator("[data-total=basic]")).to_have_text(re.compile(r"^[0-9.]+$"))
+    expect(first.page.locator("#zcdp-0")).to_have_text(re.compile("^±[0-9]"))
     expect(budget).to_be_focused()
     expect(budget).to_have_value("0.2555")
     second.page.get_by_label("ε in all").fill("0.9")

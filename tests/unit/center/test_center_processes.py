@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from optcomp.center.failures import NOT_ANSWERED, Stopped
+from optcomp.center.processes import keep_loaded
 from optcomp.center.runners import Runners
 from optcomp.statistics import Count
 from tests.unit.center.center_place import SLOW, SmallCenter, form, small_center
@@ -73,3 +75,13 @@ def test_a_question_that_takes_too_much_fails_alone(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert (center.waiting(), center.spent()) == (0, Fraction(1, 8))
+
+
+def test_what_is_loaded_is_not_looked_through_again() -> None:
+    try:
+        keep_loaded()
+        assert gc.get_freeze_count() > 10_000
+        assert len(gc.get_objects()) < 1_000
+    finally:
+        gc.unfreeze()
+    assert gc.get_freeze_count() == 0

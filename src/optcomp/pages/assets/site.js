@@ -16,7 +16,7 @@
     const found = new DOMParser().parseFromString(text, "text/html");
     for (const part of document.querySelectorAll("[data-part]")) {
       const next = found.getElementById(part.id);
-      if (!next || part.innerHTML === next.innerHTML) continue;
+      if (!next || part.isEqualNode(next)) continue;
       if (part.contains(document.activeElement) && part.querySelector("input, select, textarea")) {
         keepFocus(part, next);
       } else {
@@ -26,7 +26,8 @@
     follow();
   }
 
-  // <section id="…" data-part data-follow="/address">: what takes longer is fetched when all else is shown
+  // <section id="…" data-part data-follow="/address">: what takes longer is fetched when all else is shown;
+  // with data-follow-late it brings what is marked by data-late, all over the page, and fields stay as they are
   let following = 0;
   function follow() {
     clearTimeout(following);
@@ -35,10 +36,22 @@
         try {
           const reply = await fetch(part.dataset.follow, { headers: { "X-Live": "1" } });
           const found = new DOMParser().parseFromString(await reply.text(), "text/html").getElementById(part.id);
-          if (reply.ok && found && part.isConnected) part.replaceWith(document.adoptNode(found));
+          if (!reply.ok || !found || !part.isConnected) continue;
+          if ("followLate" in part.dataset) late(part, found);
+          else part.replaceWith(document.adoptNode(found));
         } catch { /* the page has a link to it */ }
       }
     }, 600);
+  }
+
+  function late(part, found) {
+    const reply = found.ownerDocument;
+    for (const each of document.querySelectorAll("[data-late]")) {
+      const next = reply.getElementById(each.id);
+      if (next) each.replaceWith(document.adoptNode(next));
+    }
+    delete part.dataset.follow;
+    delete part.dataset.followLate;
   }
 
   // whoever types in a part goes on typing where they were

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -112,7 +113,7 @@ class DiscreteGaussianNoise(PaidInRho, AddedNoise):
     def smooth_reach(self, scale: float, confidence: float, values: int = 1) -> float:
         """Half a step less than continuous noise."""
         missed = missed_each(confidence, values)
-        return max(-scale * NormalDist().inv_cdf(missed / 2) - 0.5, 0.0)
+        return max(scale * _deviations(missed) - 0.5, 0.0)
 
     def widened(self, scale: float) -> float:
         """The same σ."""
@@ -120,7 +121,7 @@ class DiscreteGaussianNoise(PaidInRho, AddedNoise):
 
     def continuous_reach(self, scales: Sequence[float], missed: float) -> float:
         """Variances add up."""
-        return -NormalDist().inv_cdf(missed / 2) * math.hypot(*scales)
+        return _deviations(missed) * math.hypot(*scales)
 
     def unit_draws(self, rng: np.random.Generator, draws: int, bins: int) -> Floats:
         """Gaussian noise."""
@@ -153,6 +154,12 @@ class DiscreteGaussianNoise(PaidInRho, AddedNoise):
                 along += (value - x) * (y - x) / sigma**2
                 whole += (y - x) ** 2 / sigma**2
         return round(_FINE * along / math.sqrt(whole))
+
+
+@lru_cache(maxsize=1024)
+def _deviations(missed: float) -> float:
+    """How many standard deviations continuous noise exceeds in size with this probability."""
+    return -NormalDist().inv_cdf(missed / 2)
 
 
 def _by_itself(part: Part, sigma: float) -> bool:

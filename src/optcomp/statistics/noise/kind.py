@@ -299,6 +299,7 @@ def _least(enough: Callable[[int], bool], guess: int) -> int:
     return high
 
 
+@lru_cache(maxsize=1024)
 def missed_each(confidence: float, values: int) -> float:
     """How often each of so many values may be missed if all of them are to have this confidence."""
     return -math.expm1(math.log(confidence) / values)
