@@ -77,7 +77,7 @@ class Changes:
         if acts.proposal is not None:
             connection.execute(update(PROPOSALS).where(PROPOSALS.c.id == acts.proposal).values(state="done"))
 
-    def record(self, who: str, what: str, detail: Mapping[str, Any]) -> None:
+    def record(self, who: str | Acting, what: str, detail: Mapping[str, Any]) -> None:
         """Note what changes nothing and is worth knowing all the same, such as an export."""
         with self._store.write() as connection:
             self.note(connection, who, what, detail)

@@ -163,7 +163,14 @@ async def _carried_out(service: Service, meant: Release) -> Release:
     place = await run_in_threadpool(service.catalogue.place_of_release, meant)
     try:
         found = await service.call("release", dataset=place, plan=meant.source)
-    except (Problem, Busy, CannotStart):
+    except (Problem, Busy, CannotStart) as error:
         await run_in_threadpool(service.catalogue.drop_release, meant)  # unless it was debited
+        if isinstance(error, Problem) and error.code == "budget_exceeded":
+            await run_in_threadpool(_note_refusal, service, meant, str(place["account"]), error.message)
         raise
     return await run_in_threadpool(service.catalogue.keep_release, meant, found["record"])
+
+
+def _note_refusal(service: Service, meant: Release, account: str, reason: str) -> None:
+    about = {"dataset": meant.dataset, "plan": meant.plan, "request": "release", "reason": reason}
+    service.note_refusal(Acting(meant.who, meant.second), account, f"releases of {meant.dataset}", about)

@@ -17,7 +17,7 @@ from optcomp.center.refusals import Conflict, NotFound, Suspended
 from optcomp.center.shares import Proposal, propose_shares
 from optcomp.center.tables import DATASETS, PEOPLE, PROPOSALS, SEATS, VERSIONS
 from optcomp.composition import compose
-from optcomp.errors import InvalidInput
+from optcomp.errors import BudgetExceeded, InvalidInput
 from optcomp.guarantees import ApproxDP
 from optcomp.ledger import SlotNotFree
 from optcomp.numerics import Number, exact
@@ -101,7 +101,12 @@ class Seats(Datasets):
         self._check_batch(dataset, batch)
         shares = {names[analyst]: ApproxDP(*pair) for analyst, pair in detail["slots"].items()}
         account = self.account(dataset)
-        account.cut(shares, delta=detail["delta"], epsilon=detail["epsilon"], name=batch)
+        try:
+            account.cut(shares, delta=detail["delta"], epsilon=detail["epsilon"], name=batch)
+        except BudgetExceeded as refused:  # for auditors: the ledger has no entry of it
+            about = {"account": dataset.account, "batch": batch, "request": "cut", "reason": refused.reason}
+            self._changes.record(Acting(acts.by, acts.second), "refused", about)
+            raise
         certificate = self._certificate(dataset, detail, names, list(shares.values()))
         with self._store.write() as connection:
             mine = SEATS.c.account == dataset.account, SEATS.c.batch == batch

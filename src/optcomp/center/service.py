@@ -15,7 +15,7 @@ from optcomp.center.buckets import Buckets
 from optcomp.center.calculators import Calculators
 from optcomp.center.cancellations import Cancelling
 from optcomp.center.catalogue import Catalogue, Dataset, Seat
-from optcomp.center.changes import Changes
+from optcomp.center.changes import Acting, Changes
 from optcomp.center.choices import Choices
 from optcomp.center.failures import CenterError, database_failed
 from optcomp.center.jobs import SPENDING
@@ -42,7 +42,7 @@ _CODES = {
 _WORTH_TELLING = {"BudgetExceeded": ("remaining",), "InvalidInput": ("argument",), "HypothesisNotMet": ("theorem",)}
 """What else of a refusal a program may act on."""
 _MOST_REFUSALS = 30
-"""Refusals of one seat that are noted in a minute: whoever goes on asking for too much shall not fill the database."""
+"""Refusals of one seat, or of the releases of one data set, that are noted in a minute: nobody fills the database."""
 _AGAIN = 30.0
 """Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
 
@@ -107,7 +107,7 @@ class Service:
             found = await self.runners.call(job, arguments, seconds=self.settings.seconds, person=ASKING.get())
         if isinstance(found.get("error"), str):  # the error of a preview is how far off an answer may be
             if found["error"] == "BudgetExceeded" and job in SPENDING and "seat" in arguments:
-                await run_in_threadpool(self._note_refusal, job, arguments, found)
+                await run_in_threadpool(self._note_refusal_of_seat, job, arguments["seat"], found["words"])
             raise _refused(found)
         return found
 
@@ -117,13 +117,17 @@ class Service:
         await self._buckets.end_of_bucket(place)
         return await self.cancelling.stop(token_of(place, key))
 
-    def _note_refusal(self, job: str, arguments: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-        """For auditors: the ledger debits nothing for what it refuses, and so has no entry of it."""
-        account, slot = (str(arguments["seat"][name]) for name in ("account", "slot"))
+    def _note_refusal_of_seat(self, job: str, seat: Mapping[str, Any], reason: str) -> None:
+        account, slot = str(seat["account"]), str(seat["slot"])
         with suppress(OptcompError):  # whoever asked is told of the refusal all the same
-            self.people.count(f"refused {account} {slot}", _MOST_REFUSALS)
-            about = {"account": account, "slot": slot, "request": job.replace("_", " "), "reason": found["words"]}
-            self.changes.record(self.catalogue.analyst_of(account, slot), "refused", about)
+            about = {"slot": slot, "request": job.replace("_", " "), "reason": reason}
+            self.note_refusal(self.catalogue.analyst_of(account, slot), account, slot, about)
+
+    def note_refusal(self, who: str | Acting, account: str, holder: str, about: Mapping[str, str]) -> None:
+        """For auditors: the ledger debits nothing for what it refuses, and so has no entry of it."""
+        with suppress(OptcompError):  # as there
+            self.people.count(f"refused {account} {holder}", _MOST_REFUSALS)
+            self.changes.record(who, "refused", {"account": account, **about})
 
     async def preview(self, seat: Seat, question: Mapping[str, Any], confidence: float) -> dict[str, Any]:
         """What a question would cost; from the declaration and what is left."""

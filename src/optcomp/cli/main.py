@@ -11,6 +11,7 @@ import typer
 
 import optcomp as oc
 from optcomp.cli.admin.command import admin_app
+from optcomp.cli.ask.command import ask
 from optcomp.cli.audit.command import audit
 from optcomp.cli.compose.command import compare, compose
 from optcomp.cli.data.command import data_app
@@ -63,6 +64,7 @@ app.command(cls=PlainCommand)(figures)
 app.command(cls=PlainCommand)(verify)
 app.command(cls=PlainCommand)(audit)
 app.command(cls=PlainCommand)(serve)
+app.command(cls=PlainCommand)(ask)
 app.add_typer(plan_app)
 app.add_typer(data_app)
 app.add_typer(ledger_app)

@@ -6,6 +6,7 @@ request that another site made changes anything.  What is refused is a page too,
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -140,12 +141,46 @@ def _unforeseen(request: Request, error: Exception) -> Problem:
 def problem_of(error: Exception) -> Problem | None:
     """An error that was raised on purpose, in the words of the interface."""
     if isinstance(error, Problem):
-        return error
+        return plainly(error)
     if isinstance(error, RequestValidationError):
         return Problem("not_found", str(words()("problem.refused.not_found")))
     if isinstance(error, OptcompError):
-        return of_library(error)
+        return plainly(of_library(error))
     if isinstance(error, HTTPException):
         code = _REFUSED.get(error.status_code, "invalid")
         return Problem(code, str(words()("problem.refused." + code)))
     return None
+
+
+def plainly(problem: Problem) -> Problem:
+    """What is wrong with an argument, as a sentence about what somebody typed; all else stays as it is."""
+    place = str(problem.more.get("argument") or "")
+    found = _REFUSAL.fullmatch(problem.message.removeprefix(f"{place}: "))
+    if problem.code != "invalid" or not problem.message.startswith(f"{place}: ") or found is None:
+        return problem
+    said, name = found["problem"].rstrip("."), place.rpartition(".")[2].replace("_", " ")
+    if said.split(" ", 1)[0] in _VERBS:
+        number = _NUMBER.fullmatch(found["value"])
+        said = f"{name} {said}, not {number[1]}" if number else f"{_subject(found['value']) or name} {said}"
+    else:
+        said = said[:1].upper() + said[1:]
+    return Problem("invalid", f"{said}.", **problem.more)
+
+
+def _subject(value: str) -> str:
+    """A value as the subject of a sentence: names of a list without their quotes; nothing where it is long or none."""
+    if value.startswith("['") and value.endswith("']"):
+        value = ", ".join(value[2:-2].split("', '"))
+    return value if value not in _NOTHING and len(value) <= _SHORT else ""
+
+
+_REFUSAL = re.compile(r"(?P<problem>.+), got (?P<value>.*)", re.DOTALL)
+"""How the library says what is wrong with an argument, after its name."""
+_VERBS = frozenset({"is", "are", "must", "has", "have", "holds", "needs", "may", "cannot", "names", "compares", "was"})
+"""What it begins with where it says something about a value."""
+_NUMBER = re.compile(r"'?([-+]?[0-9][0-9.e/+-]*)'?")
+"""A value that says little as the subject of a sentence."""
+_NOTHING = ("", "''", "None", "True", "False", "[]", "{}")
+"""Values that are no subject of a sentence."""
+_SHORT = 100
+"""Letters of a value that a sentence repeats."""

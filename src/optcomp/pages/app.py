@@ -24,6 +24,7 @@ from optcomp.pages import (
     office_people,
     office_register,
     office_slots,
+    office_versions,
     planner,
     planner_cart,
     planner_editor,
@@ -50,6 +51,7 @@ PARTS = (
     office_people,
     office_register,
     office_slots,
+    office_versions,
     auditor,
 )
 """Modules with a router of pages."""

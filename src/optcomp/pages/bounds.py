@@ -14,6 +14,8 @@ from typing import Any
 KINDS = ("integers", "reals", "categories")
 """What a column may hold."""
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[-+]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})([eE][-+]?[0-9]{1,2})?")
+"""An end of a range, or a step: a point and no comma."""
 _TRUTH = {"true": True, "false": False}
 _MOST_VALUES = 500
 """Categories of a column that somebody types."""
@@ -78,10 +80,10 @@ def new_column(name: str, kind: str) -> dict[str, Any]:
 
 
 class NotDeclared(ValueError):
-    """What somebody typed declares no column; `key` says why, in the catalogue of sentences."""
+    """What somebody typed declares no column; `key` says why, in the catalogue of sentences, and `field` where."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, key: str, field: str = "kind") -> None:
+        self.key, self.field = key, field
         super().__init__(key)
 
 
@@ -89,10 +91,14 @@ def declared_column(column: Mapping[str, Any]) -> dict[str, Any]:
     """A column as a declaration has it."""
     name, kind = column["name"], column["kind"]
     if kind == "integers":
-        return {"name": name, "integers": [_whole(column["low"]), _whole(column["high"])]}
+        return {"name": name, "integers": [_whole(column["low"], "low"), _whole(column["high"], "high")]}
     if kind == "reals":
-        if not column["low"] or not column["high"]:
-            raise NotDeclared("ends")
+        for field in ("low", "high"):
+            if not column[field]:
+                raise NotDeclared("ends", field)
+            _check_decimal(column[field], field)
+        if column["step"]:
+            _check_decimal(column["step"], "step")
         return {"name": name, "reals": [column["low"], column["high"]], "unit": column["step"] or None}
     return {"name": name, "categories": _categories(column["values"])}
 
@@ -109,17 +115,30 @@ def declaration(columns: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) 
     }
 
 
-def _whole(text: str) -> int:
+def chosen(column: Mapping[str, Any]) -> dict[str, Any]:
+    """A column whose range is chosen from the usual ones, and not typed, as that range has it."""
+    typed = any(column[key] for key in ("low", "high", "values"))
+    return filled(column, column["preset"]) if column["use"] and column["preset"] and not typed else dict(column)
+
+
+def _whole(text: str, field: str) -> int:
+    if not text:
+        raise NotDeclared("ends", field)
     if not _WHOLE.fullmatch(text):
-        raise NotDeclared("whole")
+        raise NotDeclared("whole", field)
     return int(text)
 
 
+def _check_decimal(text: str, field: str) -> None:
+    if not _DECIMAL.fullmatch(text):
+        raise NotDeclared("decimal", field)
+
+
 def _categories(text: str) -> list[str | int | bool]:
-    """Values between commas or on lines; whole numbers, and true and false, where all of them are that."""
-    words = [each.strip() for each in re.split(r"[,\n]", text) if each.strip()][:_MOST_VALUES]
+    """Values between commas, semicolons or lines; whole numbers, or true and false, where all of them are that."""
+    words = [each.strip() for each in re.split(r"[,;\n]", text) if each.strip()][:_MOST_VALUES]
     if not words:
-        raise NotDeclared("values")
+        raise NotDeclared("values", "values")
     if all(each.lower() in _TRUTH for each in words):
         return [_TRUTH[each.lower()] for each in words]
     if all(_WHOLE.fullmatch(each) for each in words):

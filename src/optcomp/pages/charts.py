@@ -19,6 +19,8 @@ _ROW = 30
 """Height of one answer in a picture of intervals."""
 _NAMES = 190
 """Width for the names of answers."""
+_LETTER = 9
+"""Room for one letter of a name, on a phone too, where letters are larger."""
 _COLOURS = 6
 """Colours there are in the style sheet."""
 _TICKS = 6
@@ -110,7 +112,8 @@ def interval_chart(answers: Sequence[Whisker], *, title: str, unit: str = "") ->
         return Markup("")
     height = _TOP + _ROW * len(shown) + _BOTTOM
     ends = [end for each in shown for end in (each.low, each.high)]
-    axis = _Axis(*_range(ends, False, False), _NAMES, _WIDTH - _RIGHT)
+    left = min(_NAMES, 16 + _LETTER * max(len(_cut(each.name)) for each in shown))
+    axis = _Axis(*_range(ends, False, False), left, _WIDTH - _RIGHT)
     bottom = height - _BOTTOM
     drawn = [_tick_below(axis, tick, bottom, _TOP) for tick in axis.ticks()]
     for number, each in enumerate(shown):
@@ -119,12 +122,12 @@ def interval_chart(answers: Sequence[Whisker], *, title: str, unit: str = "") ->
         drawn.append(
             Markup(
                 '<text x="{}" y="{}" text-anchor="end">{}</text>'
-                '<line class="whisker series-1" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"></line>'
-                '<circle class="dot fill-1" cx="{:.1f}" cy="{}" r="5"></circle>'
-            ).format(_NAMES - 10, middle + 4, _cut(each.name), low, high, middle, middle, value, middle)
+                '<path class="whisker series-1" d="M{:.1f} {}v{}m0 {}H{:.1f}m0 {}v{}"></path>'
+                '<circle class="dot fill-1" cx="{:.1f}" cy="{}" r="3"></circle>'
+            ).format(left - 10, middle + 4, _cut(each.name), low, middle - 6, 12, -6, high, -6, 12, value, middle)
         )
-    drawn.append(_text((_NAMES + _WIDTH) / 2, height - 6, unit))
-    return _picture(drawn, height, title, ", ".join(each.name for each in shown[:20]))
+    drawn.append(_text((left + _WIDTH) / 2, height - 6, unit))
+    return _picture(drawn, height, title, ", ".join(each.name for each in shown[:20]), "chart intervals")
 
 
 def _drawn(point: tuple[float, float], log_across: bool, log_up: bool) -> bool:
@@ -198,7 +201,7 @@ def _cut(name: str) -> str:
     return name if len(name) <= 26 else name[:25] + "…"
 
 
-def _picture(drawn: Iterable[Markup], height: float, title: str, description: str) -> Markup:
-    return Markup('<svg class="chart" viewBox="0 0 {} {}" role="img"><title>{}</title><desc>{}</desc>{}</svg>').format(
-        _WIDTH, height, title, description, Markup("").join(drawn)
+def _picture(drawn: Iterable[Markup], height: float, title: str, description: str, kind: str = "chart") -> Markup:
+    return Markup('<svg class="{}" viewBox="0 0 {} {}" role="img"><title>{}</title><desc>{}</desc>{}</svg>').format(
+        kind, _WIDTH, height, title, description, Markup("").join(drawn)
     )

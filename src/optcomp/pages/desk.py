@@ -24,8 +24,10 @@ from optcomp.center import (
     seats_of,
     service_of,
 )
+from optcomp.errors import InvalidInput
 from optcomp.pages import desk_form, desk_view
-from optcomp.pages.access import PageRoute, form_of
+from optcomp.pages.access import PageRoute, form_of, problem_of
+from optcomp.pages.conditions import check_values, example
 from optcomp.pages.rendering import page, words_for
 from optcomp.statistics import Count, Question
 
@@ -63,11 +65,12 @@ async def _card(request: Request, seat: Seat) -> dict[str, Any]:
 async def seat_page(request: Request, id: Number, wished: bool = False) -> Response:
     """One seat; the form for questions is in the address."""
     seat = await run_in_threadpool(seat_of, request, id)
-    form = desk_form.read(request.query_params, seat.dataset.declared)
+    left = await left_of(request, seat)
+    form = desk_form.read(request.query_params, seat.dataset.declared, usual=desk_view.usual_epsilon(left["left"]))
     shown = await previewed(request, seat, form)
     if request.query_params.get("dry") and shown["problem"] is None:
         shown["dry"] = await _dry(request, seat, form)
-    shown |= {"wished": wished, **await left_of(request, seat)}
+    shown |= {"wished": wished, "example": example(seat.dataset.declared.columns), **left}
     if "x-live" not in request.headers:
         shown |= await _around(request, seat)
     return page(request, "desk_seat.html", seat=seat, form=form, **shown)
@@ -77,9 +80,11 @@ async def previewed(request: Request, seat: Seat, form: desk_form.Form) -> dict[
     """What the question of a form would cost, or what is wrong with it."""
     body = bodies.PreviewBody(question=form.question(), confidence=float(form.confidence))
     try:
+        check_values(form.where, seat.dataset.declared.columns)
         found = await api_analyst.preview(request, seat.id, body)
-    except Problem as problem:
-        if problem.code != "invalid":
+    except (Problem, InvalidInput) as error:
+        problem = problem_of(error)
+        if problem is None or problem.code != "invalid":
             raise
         return {"preview": None, "problem": placed(problem, form), "dry": None}
     return {"preview": found.model_dump(), "problem": None, "dry": None}

@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics import exact
-from optcomp.statistics import Categories, Declared, Domain, Entries, Named, Numbers, known_keywords
+from optcomp.statistics import Categories, Declared, Domain, Entries, Named, Numbers, in_condition, known_keywords
 from optcomp.statistics.noise import Noise
 
 COMPARISONS = (">=", "<=", "==", "!=", ">", "<")
@@ -81,14 +81,17 @@ class Form:
         return {"statistic": self.statistic(), "noise": self.noise.name, **spent}
 
 
-def read(given: QueryParams, declared: Declared, *, comparable: bool = False) -> Form:
-    """The form of an address; with `comparable` for statistics only that thresholds can be compared with."""
+def read(given: QueryParams, declared: Declared, *, comparable: bool = False, usual: str = "0.1") -> Form:
+    """The form of an address; with `comparable` for statistics only that thresholds can be compared with.
+
+    `usual` is the ε of an address that names none.
+    """
     known = {word: each for word, each in known_keywords().items() if each.statistic.comparable or not comparable}
     named = known.get(given.get("kind", ""), next(iter(known.values())))
     noises = named.statistic.noises()
     noise = next((each for each in noises if each.name == given.get("noise")), noises[0])
     paid = ("epsilon",) if noise.currency.pure else ("epsilon", "delta", "rho")
-    defaults = {"epsilon": "0.1"} if "epsilon" not in given else {}
+    defaults = {"epsilon": usual} if "epsilon" not in given else {}
     comparing = _comparing(given, declared)
     return Form(
         named,
@@ -180,7 +183,7 @@ def value_of(field: Field) -> Any:
 
 def _comparing(given: QueryParams, declared: Declared) -> dict[str, Any]:
     """The comparison that is being written; columns whose names conditions can hold."""
-    columns = tuple(name for name in declared.columns if name.isidentifier())
+    columns = tuple(name for name in declared.columns if in_condition(name) is not None)
     column = given.get("where_column", "")
     column = column if column in columns else ""
     domain = declared.columns[column] if column else None
@@ -196,7 +199,7 @@ def _where(where: str, comparing: Mapping[str, Any]) -> str:
     """The condition with one more comparison."""
     if not comparing["column"] or not comparing["value"]:
         return where
-    more = f"{comparing['column']} {comparing['is']} {_literal(comparing['value'], comparing['domain'])}"
+    more = f"{in_condition(comparing['column'])} {comparing['is']} {_literal(comparing['value'], comparing['domain'])}"
     return f"{where} and {more}" if where else more
 
 

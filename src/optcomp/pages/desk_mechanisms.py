@@ -31,6 +31,7 @@ from optcomp.errors import OptcompError
 from optcomp.interactive import Mechanism, read_mechanism
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute, form_of, problem_of
+from optcomp.pages.conditions import example
 from optcomp.pages.desk import left_of
 from optcomp.pages.desk_mechanism_form import MechanismForm, read_mechanism_form
 from optcomp.pages.desk_questions import KeyInPath, fixed_body, new_key
@@ -136,6 +137,7 @@ async def _mechanism(
         "opened": desk_view.opened(found, declared, seat.id, t),
         "wants": _wants(read_mechanism(found["document"])),
         "form": form,
+        "example": example(declared.columns),
         "able": _able(form, declared),
         "guess": given.get("guess", ""),
         "problem": beside,

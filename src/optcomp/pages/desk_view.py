@@ -16,7 +16,7 @@ from optcomp.center import Problem
 from optcomp.errors import InvalidInput
 from optcomp.interactive import Answer, read_answer, read_mechanism
 from optcomp.pages.charts import Whisker, interval_chart
-from optcomp.pages.numbers import amount
+from optcomp.pages.numbers import amount, down
 from optcomp.pages.words import Words
 from optcomp.statistics import Categories, Declared, Domain, Numbers, read_statistic
 
@@ -113,6 +113,18 @@ def amounts(left: Mapping[str, Any]) -> list[Left]:
         if whole:
             found.append(Left(name, each["left"], each["whole"], float(rest / whole)))
     return found
+
+
+def usual_epsilon(left: Sequence[Left]) -> str:
+    """What the form proposes: a tenth, but no more than a fifth of the slot and no more than is left."""
+    for each in left:
+        if each.name == "epsilon" and Fraction(each.left) > 0:
+            return down(min(_USUAL, Fraction(each.whole) / 5, Fraction(each.left)), 3)
+    return str(float(_USUAL))
+
+
+_USUAL = Fraction(1, 10)
+"""The ε of a question, where there is much."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from optcomp.center import (
 )
 from optcomp.errors import InvalidInput
 from optcomp.pages import bounds
-from optcomp.pages.access import PageRoute, form_of
+from optcomp.pages.access import PageRoute, form_of, problem_of
 from optcomp.pages.office import to_dataset
 from optcomp.pages.office_forms import made, number, text, tried, wrong
 from optcomp.pages.rendering import page
@@ -111,6 +111,7 @@ async def _source_page(request: Request, problem: Problem | None) -> Response:
         status=200 if problem is None else problem.status,
         sources=[each | {"value": json.dumps([each["source"], each["table"]])} for each in found],
         drafts=drafts,
+        folders=[str(each) for each in service_of(request).store.settings.folders],
         step="source",
         steps=STEPS,
         draft=None,
@@ -167,7 +168,9 @@ async def save_columns(request: Request, id: int) -> Response:
     draft = await _draft(request, id, form)
     columns = [_typed(form, place, each) for place, each in enumerate(draft.document["columns"])]
     fill = text(form, "go") == "fill"
-    if fill:
+    if not fill:
+        columns = [bounds.chosen(each) for each in columns]
+    else:
         columns = [bounds.filled(each, each["preset"]) if each["preset"] else each for each in columns]
     saved = await _save(request, draft, number(form, "version"), columns=columns, checked=None)
     problem = None if fill else _wrong_column(columns)
@@ -192,10 +195,15 @@ def _wrong_column(columns: list[dict[str, Any]]) -> Problem | None:
             try:
                 declared_of("data", None, bounds.declaration([each], {}), {})
             except bounds.NotDeclared as error:
-                return wrong(error.key, f"kind-{place}")
+                return _of_column(each, wrong(error.key, f"{error.field}-{place}"))
             except InvalidInput as error:
-                return Problem("invalid", error.problem, argument=f"kind-{place}")
+                return _of_column(each, Problem("invalid", error.problem, argument=f"kind-{place}"))
     return None
+
+
+def _of_column(column: Mapping[str, Any], problem: Problem) -> Problem:
+    """A refusal that says which column it is about: a table has many."""
+    return Problem("invalid", f"{column['name']}: {problem.message}", **problem.more)
 
 
 @router.get("/owner/register/{id}/people")
@@ -222,7 +230,7 @@ async def save_people(request: Request, id: int) -> Response:
         if given["bad_cells"] not in ("missing", "refuse"):
             raise wrong("choice", "bad_cells")
     except InvalidInput as error:
-        problem = Problem("invalid", f"{error.argument}: {error.problem}", argument=error.argument)
+        problem = problem_of(error)
     except Problem as found:
         problem = found
     else:
@@ -265,8 +273,11 @@ async def account_page(request: Request, id: int) -> Response:
 
 
 async def _account_page(request: Request, draft: Draft, problem: Problem | None = None, **more: Any) -> Response:
-    accounts = [each["name"] for each in (await api_audit.accounts(request)).entries]
-    return _step(request, "account", draft, problem, accounts=accounts, **more)
+    return _step(request, "account", draft, problem, accounts=await _accounts(request), **more)
+
+
+async def _accounts(request: Request) -> list[str]:
+    return [each["name"] for each in (await api_audit.accounts(request)).entries]
 
 
 @router.post("/owner/register/{id}/account")
@@ -279,6 +290,8 @@ async def save_account(request: Request, id: int) -> Response:
     given |= {key: text(form, key) == "on" for key in ("free", "disjoint")}
     try:
         _body({**draft.document, **given})
+        if not given["account"] and not given["disjoint"] and await _accounts(request):
+            raise wrong("disjoint", "disjoint")
     except Problem as problem:
         return await _account_page(request, draft, problem, about={**draft.document, **given})
     await _save(request, draft, number(form, "version"), **given)
@@ -309,7 +322,12 @@ async def confirmation_page(request: Request, id: int) -> Response:
     draft = await _draft(request, id)
     if not draft.document["name"]:
         return _to(draft, "account")
-    return _step(request, "confirmation", draft)
+    return _confirmation(request, draft)
+
+
+def _confirmation(request: Request, draft: Draft, problem: Problem | None = None) -> Response:
+    declared = bounds.declaration(draft.document["columns"], draft.document)
+    return _step(request, "confirmation", draft, problem, declared=declared["columns"])
 
 
 @router.post("/owner/register/{id}/confirmation")
@@ -328,6 +346,6 @@ async def register(request: Request, id: int) -> Response:
         await run_in_threadpool(drafts.drop, person, id)
         raise
     if told is None:
-        return _step(request, "confirmation", draft, problem)
+        return _confirmation(request, draft, problem)
     await run_in_threadpool(drafts.drop, person, id)
     return to_dataset(told.name)

@@ -15,6 +15,7 @@ from optcomp.center import (
 )
 from optcomp.errors import InvalidInput
 from optcomp.pages.access import PageRoute, form_of, problem_of
+from optcomp.pages.conditions import example
 from optcomp.pages.planner_drafts import PlanDraft, compared, my_draft, save_draft
 from optcomp.pages.planner_entries import (
     KINDS,
@@ -141,6 +142,7 @@ def _add_page(
     noises = ["auto", *(noise.name for noise in kinds()[kind].statistic.noises())]
     values = {"draft": draft, "kinds": kinds(), "kind": kind, "fields": entry_fields(kind, table), "groups": groups}
     chosen = [] if form is None or not hasattr(form, "getlist") else form.getlist("columns")
+    values |= {"example": example(table.columns), "known": kinds()[kind].keyword.facts}
     values |= {"noises": noises, "form": form or {}, "chosen": chosen, "problem": problem}
     return page(request, "planner_add.html", status=200 if problem is None else problem.status, **values)
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from optcomp.errors import InvalidInput
+from optcomp.pages.conditions import check_values
 from optcomp.pages.planner_drafts import Plain
-from optcomp.pages.planner_fields import whole
+from optcomp.pages.planner_fields import whole, without_groups
 from optcomp.planner import read
-from optcomp.statistics import Categories, Declared, Entries, Named, known_keywords
+from optcomp.statistics import Categories, Declared, Entries, Named, in_condition, known_keywords
 
 _EACH = "where"
 _MOST_COLUMNS = 200
@@ -91,7 +92,7 @@ def entry_of(word: str, form: Mapping[str, Any], table: Declared, columns: list[
             entry[field.name] = columns
         elif text:
             entry[field.name] = _READ[field.shape](text)
-    for name in ("where", "weight", "mechanism"):
+    for name in ("where", "weight", "mechanism", *named.keyword.facts):
         if text := str(form.get(name, "")).strip():
             entry[name] = text
     if text := str(form.get("about_rows", "")).strip():
@@ -107,6 +108,7 @@ def with_statistic(plan: Plain, word: str, form: Mapping[str, Any], columns: lis
     """The plan with one more statistic, or with one for each group of a column."""
     table = table_of(plan)
     entry, name = entry_of(word, form, table, columns), str(form.get("name", "")).strip()
+    check_values(entry.get(_EACH), table.columns)
     by = str(form.get("each", ""))
     statistics = dict(plan.get("statistics") or {})
     base = name or _usual_name(word, entry)
@@ -120,8 +122,11 @@ def with_statistic(plan: Plain, word: str, form: Mapping[str, Any], columns: lis
 def _each(entry: Plain, base: str, by: str, table: Declared) -> Iterator[tuple[str, Plain]]:
     """One entry for each value of a column of categories."""
     domain = table.domain(by, Categories, "each")
+    written = in_condition(by)
+    if written is None:
+        raise InvalidInput("each", by, "cannot be named in a condition: it has backquotes")
     for value in domain.values:
-        here = f"{by} == {value!r}"
+        here = f"{written} == {value!r}"
         where = f"({entry[_EACH]}) and {here}" if _EACH in entry else here
         yield f"{base}_{value}", {**entry, _EACH: where}
 
@@ -194,6 +199,6 @@ def _column(row: Mapping[str, str], number: int) -> Plain:
 
 def _signed(text: str, argument: str) -> int:
     try:
-        return int(text.replace(",", "").replace(" ", ""))
+        return int(without_groups(text))
     except ValueError:
         raise InvalidInput(argument, text, "must be a whole number") from None

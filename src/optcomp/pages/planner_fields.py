@@ -6,12 +6,14 @@ somebody changed an error or a budget.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from optcomp.center import Problem
+from optcomp.errors import InvalidInput
 from optcomp.pages.planner_drafts import Plain, PlanDraft
 from optcomp.pages.words import words
 from optcomp.planner import HARM, free, hold, put
@@ -21,6 +23,8 @@ Change = Callable[[Plain, str], Plain]
 """A plan and the text of a field to another plan."""
 _ON = "on"
 """What a ticked box sends."""
+_GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
+"""A number with commas between its thousands: 0,003 and 1,5 are none."""
 _DIGITS = 4
 """Of errors and budgets that the planner chose."""
 _DEFAULTS = {"confidence": "0.95", "reserve": "0", "objective": "squares"}
@@ -134,8 +138,14 @@ def _text(value: object) -> str:
 
 def whole(text: str) -> int | str:
     """A whole number where it is one; what is not is refused by the reader of plans."""
-    plain = text.replace(" ", "").replace(",", "")
+    plain = without_groups(text)
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 20 else text
+
+
+def without_groups(text: str) -> str:
+    """A number without blanks, and without commas where they stand between thousands."""
+    plain = "".join(text.split())
+    return plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain
 
 
 def _tick(text: str) -> bool:
@@ -159,8 +169,15 @@ def _top(name: str, default: str) -> Change:
 
 
 def _set(path: str) -> Change:
-    """A number; people may write 1,000 or 1 000."""
-    return lambda plan, text: put(plan, path, "".join(text.replace(",", "").split()))
+    """A number; people may write 1,000 or 1 000, but no decimal comma."""
+
+    def change(plan: Plain, text: str) -> Plain:
+        number = without_groups(text)
+        if "," in number:
+            raise InvalidInput(path, text, str(words()("planner.comma")))
+        return put(plan, path, number)
+
+    return change
 
 
 def _held(name: str, error: float) -> Change:

@@ -20,15 +20,23 @@ Run it to see the numbers.  Where optcomp is installed, it proves the release ag
 """
 
 import json
+import sys
 '''
 _ROWS = '''def rows(record):
     """Name, statistic, cell, value and interval of every number that was released."""
     for entry in record["statistics"]:
         for each in entry.get("cells", [entry]):
             yield entry["name"], entry["statistic"], each.get("cell"), each["value"], each["interval"]
+
+
+def shown(text):
+    """Text as it is; what cannot be printed, or not here, is written as escapes."""
+    coding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    plain = "" if text is None else str(text)
+    return plain.encode(coding, "backslashreplace").decode(coding) if plain.isprintable() else ascii(plain)
 '''
 _SHOW = """for name, statistic, cell, value, interval in rows(RECORD):
-    print(ascii(name), ascii(statistic), "" if cell is None else ascii(cell), value, interval or "no interval")
+    print(shown(name), shown(statistic), shown(cell), value, interval or "no interval", sep=" | ")
 """
 _PROVE = """try:
     from optcomp.release import verify_release
@@ -57,7 +65,7 @@ def script_text(release: Mapping[str, Any]) -> str:
 
 def notebook_text(release: Mapping[str, Any]) -> str:
     """The same as a notebook, without any output."""
-    code = ["import json\n\n" + _record(release), _ROWS + "\n\n" + _SHOW, _PROVE]
+    code = ["import json\nimport sys\n\n" + _record(release), _ROWS + "\n\n" + _SHOW, _PROVE]
     cells = [_cell("markdown", 0, _TITLE), *(_cell("code", number, each) for number, each in enumerate(code, 1))]
     return json.dumps({"cells": cells, **_NOTEBOOK}, indent=1) + "\n"
 

@@ -27,7 +27,13 @@ from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
 from optcomp.statistics.part import IntegerVector, Part
-from optcomp.statistics.predicates import check_condition, columns_of, condition
+from optcomp.statistics.predicates import (
+    check_condition,
+    columns_of,
+    condition,
+    in_condition,
+    undeclared_values,
+)
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
@@ -92,6 +98,7 @@ __all__ = [
     "declaration_document",
     "difference",
     "fragments",
+    "in_condition",
     "is_snapshot",
     "kind_of",
     "known_from",
@@ -104,4 +111,5 @@ __all__ = [
     "read_question",
     "read_statistic",
     "statistic_document",
+    "undeclared_values",
 ]

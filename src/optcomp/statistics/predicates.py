@@ -1,16 +1,20 @@
 """Row filters written as a condition: "age >= 18 and region in ('north', 'west')".
 
 A condition looks at one row at a time and cannot fail on any value: comparisons of declared columns with constants,
-joined by and, or, not.  A missing value satisfies no comparison, but `x is None` asks for it.
+joined by and, or, not.  A missing value satisfies no comparison, but `x is None` asks for it.  A column whose name is
+no word of Python stands between backquotes: `gross wage` > 5000.
 """
 
 from __future__ import annotations
 
 import ast
+import keyword
 import math
 import operator
+import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from optcomp.errors import InvalidInput
@@ -40,6 +44,15 @@ _MOST_LENGTH = 2000
 """Of a condition: some hundred comparisons."""
 _MOST_DEPTH = 50
 """Engines refuse deeper expressions."""
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`\n]+)`""")
+"""A constant that is text, which stays as it is, or a column between backquotes."""
+
+
+def in_condition(column: str) -> str | None:
+    """How a condition writes the name of a column; None if it cannot."""
+    if column.isidentifier() and not keyword.iskeyword(column):
+        return column
+    return None if not column or "`" in column or not column.isprintable() else f"`{column}`"
 
 
 def columns_of(where: str, declared: Collection[str]) -> tuple[str, ...]:
@@ -65,10 +78,52 @@ def check_condition(where: str, domains: Mapping[str, Domain]) -> None:
 def _parsed(where: str) -> ast.expr:
     if not isinstance(where, str) or len(where) > _MOST_LENGTH:
         raise InvalidInput("where", where, f"must be a condition of at most {_MOST_LENGTH} characters")
+    plain, names = _unquoted(where.strip())
     try:
-        return ast.parse(where.strip(), mode="eval").body
+        tree = ast.parse(plain, mode="eval").body
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                node.id = names.get(node.id, node.id)
+        return tree
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidInput("where", where, "must be a condition such as age >= 18 and region == 'north'") from None
+
+
+def _unquoted(where: str) -> tuple[str, dict[str, str]]:
+    """The condition with a word that it does not hold for each column between backquotes, and what the words mean."""
+    word = "_" * next(length for length in range(1, len(where) + 2) if "_" * length + "0" not in where)
+    names: dict[str, str] = {}
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        made = f"{word}0{len(names)}"
+        names[made] = found[1]
+        return made
+
+    return _QUOTED.sub(replaced, where), names
+
+
+def undeclared_values(where: str, domains: Mapping[str, Domain]) -> tuple[tuple[str, object], ...]:
+    """Constants that no category of their column is, each with the column: no row satisfies such a comparison."""
+    found = []
+    for node in ast.walk(_parsed(where)):
+        if isinstance(node, ast.Compare):
+            places = [node.left, *node.comparators]
+            for left, right in pairwise(places):
+                found += _undeclared(left, right, domains)
+    return tuple(found)
+
+
+def _undeclared(left: ast.expr, right: ast.expr, domains: Mapping[str, Domain]) -> list[tuple[str, object]]:
+    if not isinstance(left, ast.Name):
+        left, right = right, left
+    domain = domains.get(left.id) if isinstance(left, ast.Name) else None
+    if not isinstance(left, ast.Name) or not isinstance(domain, Categories):
+        return []
+    constants = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+    values = [each.value for each in constants if isinstance(each, ast.Constant) and each.value is not None]
+    return [(left.id, value) for value in values if value not in domain.values]
 
 
 class _Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
@@ -30,6 +30,8 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 """Two windows."""
 _BAD = ("serious", "critical")
 """What axe finds and we do not accept."""
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules of axe that look at colours: of a page in another theme nothing else is different."""
 
 
 def chromium() -> str:
@@ -92,10 +94,12 @@ def _axe() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf8")
 
 
-def findings(page: Page) -> list[str]:
-    """What axe finds serious or critical on a page."""
-    page.evaluate(_axe())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+def findings(page: Page, *, only: Sequence[str] = ()) -> list[str]:
+    """What axe finds serious or critical on a page, by all of its rules or by some."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_axe())
+    options = {"resultTypes": ["violations"]} | ({"runOnly": list(only)} if only else {})
+    found = page.evaluate("options => axe.run(document, options)", options)
     return [
         f"{each['id']}: {node['html'][:160]} — {node['failureSummary'][:300]}"
         for each in found["violations"]

@@ -1,8 +1,11 @@
-"""One slot spent from two browsers and a program at once; a server that is killed between click and answer."""
+"""One slot spent from two browsers and the command line at once; a server that is killed between click and answer."""
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +17,15 @@ from playwright.sync_api import Browser, Page, expect
 
 import optcomp as oc
 from optcomp.ledger import RequestState
-from optcomp.statistics import Count
 from tests.system.browser.browsers import Window
 from tests.system.served_centers import Home, Server, make_home, serving
 
 SLOW = "kind=contingency&columns=place&columns=age&epsilon=0.5"
 """Takes a second: forty-five thousand cells get noise, after the debit."""
+
+
+_ASK = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "ask"]
+"""The command `optcomp ask`, wherever it is installed."""
 
 
 @pytest.fixture
@@ -53,29 +59,40 @@ def pay(page: Page, home: Home) -> bool:
     return page.locator(".figure").count() == 1
 
 
-def test_two_browsers_and_a_program_spend_from_one_slot(
+def commands(url: str, token: str) -> list[bool]:
+    """`optcomp ask` again and again, each time as a process of its own, until one is refused; which were granted."""
+    environment = {**os.environ, "OPTCOMP_SERVER": url, "OPTCOMP_TOKEN": token}
+    granted = list[bool]()
+    while not granted or granted[-1]:
+        question = f"count where age >= {len(granted)}"
+        run = subprocess.run(
+            [*_ASK, "survey", question, "--epsilon", "0.2"], env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert run.returncode == 0 or "costs 0.2 and 0 of 1 is left" in run.stderr, run.stderr
+        granted.append(run.returncode == 0)
+    return granted
+
+
+def test_two_browsers_and_the_command_line_spend_from_one_slot(
     home: Home, windows: list[Window], chromium_browser: Browser, tmp_path: Path
 ) -> None:
     """Five questions of 0.2 fit into a slot of 1, whoever asks them."""
-
-    def program(url: str) -> int:
-        with oc.Client(url, home.tokens["ada"]) as client:
-            session = client.open("survey")
-            return len([session.ask(Count(f"age >= {number}"), epsilon="0.2") for number in range(2)])
-
     with serving(home.path, 2, tmp_path / "log") as server, ThreadPoolExecutor(1) as beside:
         windows += [Window(chromium_browser, server.url, java_script_enabled=scripts) for scripts in (True, False)]
         for each in windows:
             each.sign_in(home.tokens["ada"])
-        asking = beside.submit(program, server.url)
+        asking = beside.submit(commands, server.url, home.tokens["ada"])
         granted, going = 0, list(windows)
+        expect_one_answer(home)
         while going:
             for each in list(going):
                 if pay(each.page, home):
                     granted += 1
                 else:
                     going.remove(each)
-        assert asking.result(60) + granted == 5
+        told = asking.result(60)
+        assert sum(told) + granted == 5
+        assert sum(told) > 0 < granted
         for each in windows:
             each.page.goto("/analyst")
             expect(each.page.get_by_text("ε (epsilon): 0 of 1 left")).to_be_visible()
@@ -86,6 +103,14 @@ def test_two_browsers_and_a_program_spend_from_one_slot(
     assert len(states) == 5
     with home.ledger() as ledger:
         assert ledger.verify().findings == ()
+
+
+def expect_one_answer(home: Home) -> None:
+    """Wait until the first command has paid: a process takes longer to start than a browser to click."""
+    until = time.monotonic() + 60
+    while not spent(home)[0]:
+        assert time.monotonic() < until, "the command asked nothing"
+        time.sleep(0.005)
 
 
 def until_reserved(home: Home) -> None:

@@ -60,10 +60,8 @@ def register(page: Page, name: str, scripts: bool) -> None:
     page.get_by_role("link", name="Save and go on").click()
     page.get_by_label("Name of the data set").fill(name)
     page.get_by_label("Title for people").fill(f"<i>Visits</i> {name}")
-    next_step(page, "**/confirmation")
-    page.get_by_role("button", name="Register it").click()
-    expect(page.get_by_role("alert")).to_contain_text("disjoint")  # only the owner can know whether people overlap
-    page.get_by_role("link", name="Budget").click()
+    page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_role("alert")).to_contain_text("tick this box")  # only the owner can know whether people overlap
     page.get_by_label("Nobody in this table").check()
     looked_at(page, scripts)
     next_step(page, "**/confirmation")

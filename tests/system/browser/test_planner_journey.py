@@ -176,3 +176,26 @@ def test_a_table_by_hand_and_a_file(window: Open, demo: dict[str, Any], scripts:
     page.get_by_role("button", name="Read the plan").click()
     page.wait_for_url(re.compile(r"/planner/\d+$"))
     expect(page.get_by_label(re.compile("Error of median_age_south"))).to_be_visible()
+
+
+def test_a_field_that_has_the_focus_and_was_not_typed_in_follows(window: Open, demo: dict[str, Any]) -> None:
+    """Whoever goes on with the tab key must not send an old budget back, and lose the error that they wanted."""
+    page = window(demo["owner"]).page
+    draft = begin(page)
+    add(page, draft, "Count")
+    add(page, draft, "Histogram", Column="region")
+    add(page, draft, "Mean", Column="income", Name="pay")
+    error, budget = page.get_by_label(re.compile("Error of pay")), page.get_by_label("Budget of pay")
+    before = budget.input_value()
+    error.fill("2000")
+    error.press("Tab")
+    expect(budget).to_be_focused()
+    expect(budget).not_to_have_value(before)
+    expect(page.get_by_label("Hold pay as it is")).to_be_checked()
+    count = page.get_by_label("Error of count in rows")
+    shown = count.input_value()
+    page.get_by_label("Weight of count").fill("3")
+    expect(count).not_to_have_value(shown)
+    page.reload()
+    expect(page.get_by_label("Weight of count")).to_have_value("3")
+    expect(error).to_have_value("2000")

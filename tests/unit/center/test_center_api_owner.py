@@ -80,6 +80,9 @@ def test_what_is_there_already_is_a_conflict(centre: Served) -> None:
     over = {"batch": "too much", "slots": {"ada": {"epsilon": "5000"}}, "delta": "1e-9"}
     found = centre.call("post", f"{OWNER}/datasets/survey/batches", "olga", over)
     assert (found.status_code, found.json()["error"]) == (409, "budget_exceeded")
+    *_, noted = centre.call("get", "/api/v1/audit/changes", "ruth").json()["entries"]
+    assert (noted["who"], noted["what"], noted["detail"]["batch"]) == ("olga", "refused", "too much")
+    assert noted["detail"]["reason"] in found.json()["message"]
 
 
 def test_an_auditor_verifies_without_answers(centre: Served, tmp_path: Path) -> None:

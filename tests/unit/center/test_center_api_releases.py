@@ -145,8 +145,9 @@ def test_a_key_is_for_one_plan(centre: Served) -> None:
     assert spent(centre) == before
 
 
-def test_past_the_cap_nothing_changes(centre: Served) -> None:
-    state = [centre.call("get", path, "olga").json() for path in (READ, "/api/v1/owner/changes")]
+def test_past_the_cap_nothing_changes_and_auditors_see_the_refusal(centre: Served) -> None:
+    state = centre.call("get", READ, "olga").json()
+    known = centre.call("get", "/api/v1/audit/changes", "ruth").json()["entries"]
     before, head = spent(centre), centre.service.ledger.head
     much = plan("600", budget={"epsilon": 2000})
     look = centre.call("post", LOOK, "olga", {"plan": much}).json()
@@ -156,8 +157,13 @@ def test_past_the_cap_nothing_changes(centre: Served) -> None:
     found = centre.call("post", RELEASES, "olga", {"plan": much, "key": "much"})
     assert (found.status_code, found.json()["error"]) == (409, "budget_exceeded")
     assert found.json()["remaining"]["amounts"]
-    assert [centre.call("get", path, "olga").json() for path in (READ, "/api/v1/owner/changes")] == state
+    assert centre.call("get", READ, "olga").json() == state
     assert (spent(centre), centre.service.ledger.head) == (before, head)
+    *same, noted = centre.call("get", "/api/v1/audit/changes", "ruth").json()["entries"]
+    assert same == known
+    assert (noted["who"], noted["what"], noted["second"]) == ("olga", "refused", None)
+    about = {"account": "survey", "dataset": "survey", "request": "release", "reason": found.json()["message"]}
+    assert noted["detail"] == about | {"plan": look["plan"]}
     assert released(centre, plan("1/9"), key="much")["state"] == "done"  # the key was not used
 
 

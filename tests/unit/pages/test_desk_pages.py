@@ -51,7 +51,7 @@ def test_my_seats_and_nobody_elses(centre: Served) -> None:
     assert f'href="/analyst/seats/{mine}"' in text
     assert f'href="/analyst/seats/{other}"' not in text
     assert "ε (epsilon): 0.75 of 0.75 left" in words_of(text)
-    assert "About 15 more counts like this" in words_of(text)
+    assert "Enough for about 15 more counts" in words_of(text)
 
 
 @pytest.mark.parametrize("who", ["olga", "ruth"])

@@ -125,15 +125,20 @@ def test_a_form_of_a_draft_whose_number_was_given_again_registers_nothing(owner:
 def test_wrong_columns_are_told_beside_them(owner: Visitor) -> None:
     draft = started(owner)
     for place, name, changed, words in (
-        (1, "age", {"low-1": "9", "high-1": "3"}, "low"),
-        (1, "age", {"low-1": "x"}, "whole numbers"),
-        (5, "cost", {"high-5": ""}, "Both ends"),
-        (3, "ward", {"values-3": " , "}, "at least one category"),
+        ("kind-1", "age", {"low-1": "9", "high-1": "3"}, "low"),
+        ("low-1", "age", {"low-1": "x"}, "whole numbers"),
+        ("high-1", "age", {"high-1": ""}, "Both ends"),
+        ("high-5", "cost", {"high-5": ""}, "Both ends"),
+        ("high-5", "cost", {"high-5": "20'000"}, "a point and no comma"),
+        ("low-5", "cost", {"low-5": "0,5"}, "a point and no comma"),
+        ("step-5", "cost", {"step-5": "0,1"}, "a point and no comma"),
+        ("values-3", "ward", {"values-3": " , "}, "at least one category"),
     ):
         found = owner.post(f"{draft}/columns", column_fields() | changed, page=f"{draft}/columns")
         assert found.status_code == 422, name
-        wrong = re.search(rf'id="kind-{place}-wrong">([^<]*)<', found.text)
+        wrong = re.search(rf'id="{place}-wrong">([^<]*)<', found.text)
         assert wrong is not None, name
+        assert wrong.group(1).startswith(f"{name}: ")
         assert words in wrong.group(1), wrong.group(1)
     none = {key: value for key, value in column_fields().items() if not key.startswith("use-")}
     assert "at least one column" in owner.post(f"{draft}/columns", none, page=f"{draft}/columns").text
@@ -363,3 +368,54 @@ def test_an_owner_with_a_token_for_one_data_set_sees_that_one(centre: Served, ow
     assert "/owner/datasets/clinic" in shown
     assert "/owner/datasets/survey" not in shown
     assert at.get("/owner/datasets/survey").status_code == 404
+
+
+def test_a_usual_range_that_is_chosen_counts_and_semicolons_part_categories(owner: Visitor) -> None:
+    draft = started(owner)
+    changed = {"preset-1": "age", "low-1": "", "high-1": "", "values-3": "A; B;C", "preset-5": "age"}
+    assert owner.post(f"{draft}/columns", column_fields() | changed, page=f"{draft}/columns").status_code == 303
+    text = owner.get(f"{draft}/columns").text
+    assert 'name="high-1" type="text" value="120"' in text
+    assert f'name="high-5" type="text" value="{DECLARED["cost"]["high"]}"' in text  # what was typed stays
+    people = {"person": "patient", "rows_per_person": "3", "neighbours": "add-remove", "bad_cells": "missing"}
+    owner.post(f"{draft}/people", people, page=f"{draft}/people")
+    budget = {"name": "three", "title": "", "account": "", "epsilon": "2", "delta": "1e-6", "disjoint": "on"}
+    assert owner.post(f"{draft}/account", budget, page=f"{draft}/account").status_code == 303
+    shown = words_of(owner.get(f"{draft}/confirmation").text)
+    assert "0 – 120" in shown
+    assert "A, B, C" in shown
+    owner.post(f"{draft}/drop", {}, page=f"{draft}/people")
+
+
+def test_whether_people_overlap_is_asked_for_before_the_last_page(owner: Visitor) -> None:
+    draft = started(owner)
+    assert owner.post(f"{draft}/columns", column_fields(), page=f"{draft}/columns").status_code == 303
+    budget = {"name": "apart", "title": "", "account": "", "epsilon": "2", "delta": "1e-6"}
+    found = owner.post(f"{draft}/account", budget, page=f"{draft}/account")
+    assert found.status_code == 422
+    assert 'id="disjoint-wrong"' in found.text
+    assert "tick this box" in found.text
+    owner.post(f"{draft}/drop", {}, page=f"{draft}/people")
+
+
+def test_a_new_version_is_registered_once(owner: Visitor, centre: Served) -> None:
+    draft = filled(owner, name="renewed")
+    assert owner.post(f"{draft}/confirmation", {}, page=f"{draft}/confirmation").status_code == 303
+    address = "/owner/datasets/renewed/version"
+    before = everything(centre)
+    shown = owner.get(address)
+    assert everything(centre) == before
+    sent = hidden_fields(shown.text) | {"source": f'["{VISITS}", null]'}
+    assert owner.post(address, sent | {"source": "[]"}).status_code == 422
+    for _ in range(2):  # a double click
+        assert owner.post(address, sent).headers["location"] == "/owner/datasets/renewed"
+        assert centre.service.catalogue.dataset("renewed").version == 2
+    assert "renewed, version 2" in words_of(owner.get("/owner/datasets/renewed").text)
+    (centre.settings.folders[0] / "other.csv").write_text("a,b\n1,2\n", encoding="utf8")
+    wrong = owner.post(address, {"source": '["other.csv", null]'}, page=address)
+    assert wrong.status_code >= 400
+    assert centre.service.catalogue.dataset("renewed").version == 2
+
+
+def test_the_folder_for_files_is_named(owner: Visitor, centre: Served) -> None:
+    assert f"<code>{centre.settings.folders[0]}</code>" in owner.get("/owner/register").text

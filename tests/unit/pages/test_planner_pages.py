@@ -372,3 +372,49 @@ def test_the_release_shows_its_record_and_its_files_cost_nothing(centre: Served,
     assert ada.get(page).status_code == 200
     assert ada.get(f"{page}/csv").status_code == 200
     assert Visitor(centre, "ruth").get(page).status_code == 200
+
+
+@pytest.mark.parametrize("comma", ["0,003", "1,5", "12,34", "1,2345"])
+def test_a_decimal_comma_is_refused_and_not_read_as_a_thousand(owner: Visitor, draft: str, comma: str) -> None:
+    before = plan_in(owner, draft)
+    for field in ("error-1", "budget-1", "weight-1", "rows"):
+        found = change(owner, draft, **{field: comma})
+        assert found.status_code == 422, (field, words_of(found.text))
+        assert comma in found.text
+    assert plan_in(owner, draft) == before
+
+
+def test_thousands_may_stand_apart(owner: Visitor, draft: str) -> None:
+    for text in ("12,345", "12 345"):
+        assert change(owner, draft, rows=text).status_code == 303
+        assert plan_in(owner, draft)["data"]["rows"] == 12345
+
+
+def test_a_value_that_is_not_declared_is_refused_in_a_condition(owner: Visitor) -> None:
+    draft = begun(owner)
+    found = add(owner, draft, "count", where="region == 'nroth'")
+    assert found.status_code == 422
+    assert "'nroth' is no declared value of region, so no row would count. Its values are" in unescape(found.text)
+    assert "statistics." not in words_of(found.text)
+    assert add(owner, draft, "count", where="region == 'north'").status_code == 303
+
+
+def test_the_example_of_a_condition_is_about_this_table(owner: Visitor) -> None:
+    draft = begun(owner)
+    found = re.search(r"Such as (.*?)\. Empty", unescape(owner.get(f"{draft}/add").text))
+    assert found is not None
+    assert add(owner, draft, "count", where=found.group(1)).status_code == 303
+
+
+def test_what_is_wrong_is_a_sentence_about_what_was_typed(owner: Visitor, draft: str) -> None:
+    found = unescape(change(owner, draft, **{"error-1": "abc"}).text)
+    assert "'abc' must be" in found
+    assert "got 'abc'" not in found
+
+
+def test_what_is_known_about_values_can_be_told(owner: Visitor) -> None:
+    draft = begun(owner)
+    assert add(owner, draft, "mean", mean="age", present="0.9", centre="40").status_code == 303
+    assert plan_in(owner, draft)["statistics"]["mean_age"] == {"mean": "age", "present": "0.9", "centre": "40"}
+    assert add(owner, draft, "mean", mean="age", present="90").status_code == 422
+    assert "Share of rows that have a value" not in owner.get(f"{draft}/add?kind=count").text

@@ -81,7 +81,20 @@ def test_a_script_shows_the_numbers_and_nothing_else_happens(tmp_path: Path) -> 
     command = [sys.executable, "-I", "-S", str(path)]  # without site packages there is no optcomp
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = found.stdout.splitlines()
-    assert [line for line in lines if "3.25 [1.0, 5.5]" in line]
-    assert [line for line in lines if "-7 [-9.0, 0.0]" in line]
+    assert [line for line in lines if "3.25 | [1.0, 5.5]" in line]
+    assert [line for line in lines if "-7 | [-9.0, 0.0]" in line]
     assert lines[-1].startswith("Install optcomp")
     assert [each.name for each in tmp_path.iterdir()] == ["release.py"]
+
+
+def test_names_are_printed_as_people_write_them(tmp_path: Path) -> None:
+    path = tmp_path / "release.py"
+    for name, seen, coding in (
+        ("Zürich", "Zürich", "utf-8"),
+        ("Zürich", "Z\\xfcrich", "ascii"),
+        ("a\nb", "a\\nb", "utf-8"),
+    ):
+        path.write_text(script_text(record(name)), encoding="utf8")
+        command = [sys.executable, "-S", str(path)]
+        found = subprocess.run(command, capture_output=True, check=True, env={"PYTHONIOENCODING": coding})
+        assert seen in found.stdout.decode(coding)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics import Categories, Count, Domain, Histogram, Integers, Mean, Numbers, Reals
-from optcomp.statistics.predicates import check_condition
+from optcomp.statistics.predicates import check_condition, columns_of, in_condition, undeclared_values
 from tests.unit.statistics.people import Changing
 
 NAN = float("nan")
@@ -325,3 +325,34 @@ def test_integers_that_no_float_holds_are_refused_as_constants() -> None:
         for domain in (Integers(0, 5), Reals(0, 5), Categories([1, 2])):
             with pytest.raises(InvalidInput, match="constants of its kind"):
                 check_condition(where, {"x": domain})
+
+
+def test_a_column_whose_name_is_no_word_stands_between_backquotes() -> None:
+    columns: dict[str, Domain] = {
+        "gross wage": Integers(0, 9),
+        "class": Categories(["x", "a`b"]),
+        "_0": Integers(0, 9),
+    }
+    for where in ("`gross wage` >= 5 and _0 < 3", "not (`class` == 'a`b')", "0 <= `gross wage` < 7"):
+        check_condition(where, columns)
+    assert columns_of("_0 < 1 or `class` != 'a`b' or `gross wage` > 1", columns) == ("_0", "class", "gross wage")
+    for wrong in ("`gross` > 1", "`gross wage > 1", "`` > 1", "`gross wage` `class`"):
+        with pytest.raises(InvalidInput):
+            check_condition(wrong, columns)
+
+
+@pytest.mark.parametrize("name", ["age", "gross wage", "class", "Löhne 2024", "a-b", "x'y", 'x"y', "1st"])
+def test_what_a_name_is_written_as_names_that_column(name: str) -> None:
+    written = in_condition(name)
+    assert written is not None
+    assert columns_of(f"{written} > 1", {name}) == (name,)
+
+
+@pytest.mark.parametrize("name", ["a`b", "", "a\nb"])
+def test_a_name_that_no_condition_can_hold_has_no_writing(name: str) -> None:
+    assert in_condition(name) is None
+
+
+def test_constants_that_no_category_is_are_found() -> None:
+    found = undeclared_values("c == 'X' or 'x' == c or c in ('', 'y') or k == 5 or a == 77 or c is None", COLUMNS)
+    assert found == (("c", "X"), ("c", "y"))

@@ -102,6 +102,8 @@ def _answering(demo: dict[str, Any], as_json: bool, url: str) -> None:
         print(json.dumps(told), flush=True)
         return
     say(f"answers at {told['url']}: open it in a browser; the interface for programs is {told['url']}/api/openapi.json")
+    if demo:
+        say("sign in there with one of these tokens:")
     for who in ("owner", "auditor"):
         if who in told:
             say(f"{who}: {told[who]}")

@@ -54,15 +54,16 @@
     delete part.dataset.followLate;
   }
 
-  // whoever types in a part goes on typing where they were
+  // whoever types in a part goes on typing where they were; a field in which nothing was typed follows the reply
   function keepFocus(part, next) {
     const field = document.activeElement;
     const [id, value, start, end] = [field.id, field.value, field.selectionStart, field.selectionEnd];
+    const typed = field.value !== field.defaultValue;
     part.replaceWith(document.adoptNode(next));
     const again = id && document.getElementById(id);
     if (!again) return;
     again.focus();
-    if (again.tagName !== "SELECT") again.value = value;
+    if (again.tagName !== "SELECT" && typed) again.value = value;
     if (start !== null && start !== undefined) again.setSelectionRange(start, end);
   }
 
