@@ -30,7 +30,8 @@ _LAST = """\
   in its best configuration, and a list of the places where a peer did better than we.
 - **Engine**: the lists above at four δ, at the default and with `rtol=1e-12`; the peers beside them; lists of other
   shapes and large δ, with a remark where they are hard; what became of the prototype's weak places, and the work cap;
-  the first call and the peak of memory in a fresh process; and a growing list with `Composer`.
+  the first call and the peak of memory in a fresh process; a growing list and a growing run with
+  `Composer`, and what `calibrate` takes.
 - **Losses**: Gaussian noise by the engine and by its closed form; Laplace and discrete Gaussian noise, randomized
   response, subsampled Gaussian noise and a mixed list, each beside the peers in several configurations; first calls;
   and a list of the places where a peer did better than we.

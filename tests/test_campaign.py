@@ -29,6 +29,7 @@ TYPICAL = {
     "bits": 0.5,
     "equal": 0.3,
     "mixtures": 1.5,
+    "grids": 2.0,
 }
 """Seconds for an instance of the slow classes."""
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from bench.engine import distinct, families, plots
 from bench.engine.asking import Asker
 from bench.engine.fresh import add_fresh
+from bench.engine.growing_runs import add_growing_runs
 from bench.engine.incremental import add_incremental
 from bench.engine.page import write_page
 from bench.report import Section
@@ -33,6 +34,7 @@ def section(quick: bool, console: Console) -> Section:
         add_fresh(made, quick)
         status.update("a growing list")
         add_incremental(made, quick)
+        add_growing_runs(made, quick)
         if not quick:
             plots.draw(asker)
             write_page(asker)

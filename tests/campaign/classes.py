@@ -14,6 +14,7 @@ from tests.campaign.fitted import calibrated
 from tests.campaign.judge import Limits, Outcome
 from tests.campaign.lists import KINDS
 from tests.campaign.mixtures import mixture
+from tests.campaign.on_grids import on_grid
 
 Judge = Callable[[Outcome], None]
 
@@ -47,6 +48,7 @@ _ASKED: dict[str, Class] = {
     "middle": Class(partial(both_ways, kind="middle"), 100, Limits(seconds=6, check_seconds=0)),
     "real": Class(partial(both_ways, kind="real"), 5, Limits(seconds=6, check_seconds=0)),
     "mixtures": Class(mixture, 600, Limits(seconds=12)),
+    "grids": Class(on_grid, 300, Limits(seconds=20)),
 }
 """As a user asks."""
 

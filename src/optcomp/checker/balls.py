@@ -16,6 +16,12 @@ from flint import arb, ctx, fmpq
 Exact = float | Fraction
 """A float stands for its dyadic value."""
 
+Group = tuple[Exact, Exact, int]
+"""ε, δ and how many mechanisms promise them."""
+
+Noise = tuple[Exact, int]
+"""μ of Gaussian mechanisms, whose loss is N(μ²/2, μ²), and how many there are."""
+
 GUESS_BITS = 64
 """For numbers that become floats and serve guesses."""
 LEAST_BITS = 128
@@ -48,6 +54,17 @@ def ball(value: Exact | int) -> arb:
 def spread(radius: arb) -> arb:
     """The ball of all numbers at most `radius` away from zero."""
     return arb(0, radius.abs_upper())
+
+
+def enclosing(value: arb) -> tuple[Fraction, Fraction]:
+    """Rational numbers between which a finite ball lies."""
+    low, high = (_rational(end) for end in (value.lower(), value.upper()))
+    return low, high
+
+
+def _rational(value: arb) -> Fraction:
+    mantissa, exponent = value.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def near(value: arb) -> float:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from flint import acb, arb
 
@@ -24,12 +25,31 @@ from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
 from optcomp.checker.instance import Range, Tell
 from optcomp.checker.kernels import Kernel, Smoothed, WithDensity
-from optcomp.checker.line import Line, WorkingCoins
+from optcomp.checker.line import Line
 
 _BLOCKS = 600  # coins up to which matrices beat node by node
 _START = 4  # ranges to skip are a quarter as long as the way to them
 _PIECE = 4  # nodes in a piece for which hope is judged
 _HOPE = 0.5  # share of pieces that must look small before skipping is tried
+
+
+class Moments(Protocol):
+    """A law by its exponential moments."""
+
+    def log_moment(self, c: arb) -> arb:
+        """log E e^{cL}."""
+
+
+class OnLine(Protocol):
+    """Where a contour lies, and log E e^{cL} there."""
+
+    @property
+    def c(self) -> arb:
+        """The tilt."""
+
+    @property
+    def log_moment(self) -> arb:
+        """log E e^{cL}."""
 
 
 class Exhausted(Exception):
@@ -50,10 +70,10 @@ def integrate(line: Line, kernel: Kernel, budget: float, tell: Tell) -> Sums:
     blocks = _blocks(line, kernel)
     kept, left_out = _cover(line, kernel, blocks, budget)
     sums = Sums([arb(0) for _ in kernel.ys], [arb(0) for _ in kernel.ys], left_out)
-    _add(sums, kernel, 0, [acb(1)])
+    add(sums, kernel, 0, [acb(1)])
     single = [first for first, count in kept if count == 1]
     for number, node in enumerate(single):
-        _add(sums, kernel, node, [line.phi(kernel.step * node)])
+        add(sums, kernel, node, [line.phi(kernel.step * node)])
         tell("verifying", number / len(single))
         if line.work > budget:
             raise Exhausted
@@ -67,7 +87,7 @@ def _add_blocks(sums: Sums, kernel: Kernel, blocks: Blocks, kept: Sequence[tuple
     for number, values in enumerate(blocks.values([first for first, _ in kept], limits)):
         first, count = kept[number]
         if isinstance(values, list):
-            _add(sums, kernel, first, values[:count])
+            add(sums, kernel, first, values[:count])
         else:
             sums.left_out = sums.left_out.more(kernel.ceiling(kernel.step * first, count), values)
         tell("verifying", number / len(kept))
@@ -79,7 +99,8 @@ def _blocks(line: Line, kernel: Kernel) -> Blocks | None:
     return Blocks(line.factors, kernel.step) if few and kernel.last > 40 * LENGTH else None
 
 
-def _add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
+def add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
+    """Nodes from number `start` on, at which φ has these values."""
     for number, phi in enumerate(values, start):
         for place, (excess, density) in enumerate(kernel.values(kernel.step * number)):
             sums.excess[place] += (phi * excess).real
@@ -131,7 +152,7 @@ def _ranges(last: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def aliases(coins: WorkingCoins, line: Line, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
+def aliases(coins: Moments, line: OnLine, kernel: Kernel, y: Fraction, exponents: Sequence[float]) -> Range:
     """What Σ_{m≠0} e^{cmΛ} B_c(y+mΛ) lies between, in units of M_u(c) e^{-cy}; one exponent on either side of c."""
     period, place = 2 * arb.pi() / kernel.step, ball(y)
     unit = line.log_moment + kernel.tilt(line.c) - line.c * place
@@ -146,7 +167,7 @@ def aliases(coins: WorkingCoins, line: Line, kernel: Kernel, y: Fraction, expone
     return Range(low, high)
 
 
-def _chernoff(coins: WorkingCoins, kernel: Kernel, exponent: float, y: arb) -> arb:
+def _chernoff(coins: Moments, kernel: Kernel, exponent: float, y: arb) -> arb:
     """log of κ_x M_u(x) e^{-xy}."""
     x = arb(exponent)
     size = coins.log_moment(x) + kernel.tilt(x) - x * y
@@ -172,7 +193,7 @@ def _geometric(log_ratio: arb) -> arb:
     return ratio / (1 - ratio)
 
 
-def enclosed(line: Line, kernel: Kernel, sums: Sums, place: int, y: Fraction, alias: Range) -> Range:
+def enclosed(line: OnLine, kernel: Kernel, sums: Sums, place: int, y: Fraction, alias: Range) -> Range:
     """F(y) from the sums and what the aliases lie between."""
     unit = (line.log_moment + kernel.tilt(line.c) - line.c * ball(y)).exp()
     low = sums.excess[place] - sums.left_out.excess - alias.high

@@ -18,18 +18,13 @@ from typing import Literal
 
 from flint import fmpz
 
-from optcomp.checker.balls import Exact
+from optcomp.checker.balls import Exact, Group, Noise
+from optcomp.checker.claimed import Listed, check_hints, check_neighbours, laws_of
 from optcomp.errors import InvalidInput, shown
 
-FORMAT, VERSION, WITH_NOISE = "optcomp-certificate", 1, 2
+FORMAT, VERSION, WITH_NOISE, WITH_LAWS = "optcomp-certificate", 1, 2, 3
 MOST_INLINE = 1000
 """The most groups that a certificate lists itself; of longer lists it holds the digest."""
-
-Group = tuple[Exact, Exact, int]
-"""ε, δ and how many mechanisms promise them."""
-
-Noise = tuple[Exact, int]
-"""μ of Gaussian mechanisms, whose loss is N(μ²/2, μ²), and how many there are."""
 
 _RATIONAL = re.compile(r"[+-]?\d+(/\d+)?")
 _LONGEST = 200_000  # digits of a number: more than any precision that is worked with
@@ -48,6 +43,7 @@ class Claim:
     groups: tuple[Group, ...]
     count: int
     gaussians: tuple[Noise, ...] = ()
+    laws: tuple[Listed, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict)
     """Free choices of whoever found the claim: hints, never believed."""
 
@@ -88,19 +84,20 @@ def canonical(groups: Iterable[Group]) -> tuple[Group, ...]:
 
 
 def read(
-    document: Mapping[str, object], supplied: Sequence[Group] | None = None, noise: Sequence[Noise] | None = None
+    document: Mapping[str, object],
+    supplied: Sequence[Group] | None = None,
+    noise: Sequence[object] | None = None,
+    others: Sequence[Mapping[str, object]] | None = None,
 ) -> Claim:
     """The claim of a certificate; `supplied` are its pairs where it holds only their digest.
 
-    `noise`, if given, must be its Gaussian mechanisms.
+    `noise`, if given, must be its Gaussian mechanisms, and `others`, if given, its other laws.
     """
     if not isinstance(document, Mapping):
         raise InvalidInput("certificate", document, "must be an object")
     noisy = "gaussians" in document
     _require(document, "format", FORMAT, f"must be {FORMAT!r}")
-    _require(
-        document, "version", WITH_NOISE if noisy else VERSION, f"must be {VERSION}, or {WITH_NOISE} with gaussians"
-    )
+    _require(document, "version", _version(document), f"must be {VERSION}, {WITH_NOISE} with gaussians, 3 with laws")
     quantity = document.get("quantity")
     if quantity not in ("epsilon", "delta"):
         raise InvalidInput("quantity", quantity, "must be 'epsilon' or 'delta'")
@@ -112,14 +109,39 @@ def read(
     gaussians = _gaussians(document["gaussians"]) if noisy else ()
     if noise is not None and gaussians != _counted(noise):
         raise Mismatch("gaussians: the ones supplied are not those of the certificate")
+    laws = _laws(document, others)
     count = document.get("count")
     if isinstance(count, bool) or not isinstance(count, int):
         raise InvalidInput("count", count, "must be a whole number")
     found = sum(group[2] for group in groups) + sum(copies for _, copies in gaussians)
+    found += sum(law.copies for law in laws)
     if count != found:
         raise Mismatch(f"count: {count} is not the number of mechanisms, {found}")
     known: Literal["epsilon", "delta"] = "epsilon" if quantity == "epsilon" else "delta"
-    return Claim(known, given, lower, upper, groups, count, gaussians, _hints(document.get("parameters")))
+    return Claim(known, given, lower, upper, groups, count, gaussians, laws, _hints(document.get("parameters")))
+
+
+def _version(document: Mapping[str, object]) -> int:
+    """What the version must be, by what is listed."""
+    return WITH_LAWS if "laws" in document else WITH_NOISE if "gaussians" in document else VERSION
+
+
+def _laws(document: Mapping[str, object], others: Sequence[Mapping[str, object]] | None) -> tuple[Listed, ...]:
+    """The laws of version 3, with the neighbours they are about."""
+    if "laws" not in document:
+        for name in ("neighbours", "hints"):
+            if name in document:
+                raise InvalidInput(name, document[name], f"belongs to version {WITH_LAWS}")
+        if others:
+            raise Mismatch("laws: there are none in the certificate")
+        return ()
+    found = laws_of(document["laws"], "laws", _number, MOST_INLINE)
+    check_neighbours(document, found)
+    if "hints" in document:
+        check_hints(document["hints"], _number)
+    if others is not None and (not others or found != laws_of(others, "laws", _number, MOST_INLINE)):
+        raise Mismatch("laws: the ones supplied are not those of the certificate")
+    return found
 
 
 def _require(document: Mapping[str, object], name: str, wanted: object, reason: str) -> None:

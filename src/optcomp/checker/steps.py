@@ -25,7 +25,7 @@ Attempt = Callable[[float], Step]
 """A step for a given effort."""
 
 _QUICK = 0.1  # seconds that listing may take without anything else being tried
-_EFFORTS = (0.5, 2.0, 20.0, 200.0)  # seconds for an attempt, growing: what is cheap comes first
+_EFFORTS = (0.5, 6.0, 40.0, 200.0)  # seconds for an attempt, growing: what is cheap comes first
 _WORTH = 4.0  # listing is certain to decide, so it may cost this many times as much
 _FINER = (0.7, 0.5, 0.35)  # shares of the wanted width, for claims that it just fails
 _SURE = 0.85  # of the width that would just decide

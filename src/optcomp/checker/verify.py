@@ -10,12 +10,15 @@ from typing import Literal
 
 from flint import arb
 
-from optcomp.checker.balls import LEAST_BITS, Exact
-from optcomp.checker.document import Claim, Group, Mismatch, Noise, read
+from optcomp.checker.balls import LEAST_BITS, Exact, Group
+from optcomp.checker.document import Claim, Mismatch, read
 from optcomp.checker.instance import Instance, Tell
 from optcomp.checker.prove import End, decide
+from optcomp.checker.sums import Total, decide_directions, totals_of
 from optcomp.errors import InvalidInput, Written
 
+Top = tuple[Exact, Exact]
+"""What the largest loss lies between, or infinity twice."""
 Status = Literal["proved", "false", "undecided", "mismatch", "malformed"]
 _EFFORT = 200.0  # seconds for an attempt, unless said otherwise
 _MOST_BITS = 1 << 19  # a claim that needs more is not read
@@ -40,7 +43,8 @@ class Verdict(Written):
 def check(
     document: Mapping[str, object],
     groups: Sequence[Group] | None = None,
-    gaussians: Sequence[Noise] | None = None,
+    gaussians: Sequence[object] | None = None,
+    laws: Sequence[Mapping[str, object]] | None = None,
     *,
     effort: float = _EFFORT,
     tell: Tell | None = None,
@@ -48,20 +52,32 @@ def check(
     """Re-prove the claim of a certificate in ball arithmetic, believing nothing that it says about how it was found.
 
     `groups` are its mechanisms (ε, δ, copies), needed where the certificate holds only their digest; `gaussians`, if
-    given, are compared with its Gaussian mechanisms (μ, copies).  `effort` is about the number of seconds that one
-    attempt may take; `tell` is called with what is being done and the share done.
+    given, are compared with its Gaussian mechanisms (μ, copies), and `laws` with its other laws.  `effort` is about the
+    number of seconds that one attempt may take; `tell` is called with what is being done and the share done.
     """
     try:
-        claim = read(document, groups, gaussians)
+        claim = read(document, groups, gaussians, laws)
     except InvalidInput as error:
         return Verdict(False, "malformed", str(error))
     except Mismatch as error:
         return Verdict(False, "mismatch", str(error))
     instance = Instance.of(claim.groups, claim.gaussians)
+    totals = totals_of(claim.groups, claim.gaussians, claim.laws) if claim.laws else []
     bits = _bits(claim)
-    ends = _ends(instance, claim, bits)
-    decide(instance, [end for end in ends if end.holds is None and end.t > 0], bits, effort, tell or _ignore)
+    ends = _ends(instance, claim, _top(instance, totals), bits)
+    pending = [end for end in ends if end.holds is None and end.t > 0]
+    if claim.laws:
+        decide_directions(totals, pending, effort, tell or _ignore)
+    else:
+        decide(instance, pending, bits, effort, tell or _ignore)
     return _verdict(claim, ends)
+
+
+def _top(instance: Instance, totals: Sequence[Total]) -> Top:
+    """What the largest loss of all directions lies between."""
+    if not totals:
+        return instance.total, instance.total
+    return max(total.top[0] for total in totals), max(total.top[1] for total in totals)
 
 
 def _ignore(what: str, share: float) -> None:
@@ -77,23 +93,23 @@ def _bits(claim: Claim) -> int:
     return min(max(LEAST_BITS, math.ceil(ratio).bit_length() + 80), _MOST_BITS)
 
 
-def _ends(instance: Instance, claim: Claim, bits: int) -> list[End]:
+def _ends(instance: Instance, claim: Claim, top: Top, bits: int) -> list[End]:
     """The claim as inequalities about F; those that need no value of F are decided here."""
     if claim.quantity == "epsilon":
         t = instance.target(claim.given, bits)
-        return [_epsilon_end(instance, "lower", claim.lower, t), _epsilon_end(instance, "upper", claim.upper, t)]
+        return [_epsilon_end("lower", claim.lower, t, top), _epsilon_end("upper", claim.upper, t, top)]
     return [
-        _delta_end(instance, "lower", claim.given, claim.lower, bits),
-        _delta_end(instance, "upper", claim.given, claim.upper, bits),
+        _delta_end(instance, "lower", claim.given, claim.lower, top, bits),
+        _delta_end(instance, "upper", claim.given, claim.upper, top, bits),
     ]
 
 
-def _epsilon_end(instance: Instance, side: Literal["lower", "upper"], end: Exact | None, t: arb) -> End:
+def _epsilon_end(side: Literal["lower", "upper"], end: Exact | None, t: arb, top: Top) -> End:
     """lower <= OptComp <= upper, where OptComp is the least y >= 0 with F(y) <= t, infinite if there is none.
 
-    There is none if t < 0, and if t = 0 with Gaussian noise, because F is then positive everywhere.
+    There is none if t < 0, and if t = 0 with unbounded losses, because F is then positive everywhere.
     """
-    impossible = t < 0 or (t.is_zero() and instance.total == math.inf)
+    impossible = t < 0 or (t.is_zero() and top[0] == math.inf)
     if end is None:  # at most infinity is always true; at least infinity means that no y is possible
         holds = True if side == "upper" or impossible else False if t >= 0 else None
         return End(side, Fraction(0), t, holds, "infinity")
@@ -105,14 +121,23 @@ def _epsilon_end(instance: Instance, side: Literal["lower", "upper"], end: Exact
         found.holds, found.how = False, "ε is not negative"
     elif impossible:
         found.holds, found.how = side == "lower", "no ε is possible"
-    elif t.is_zero() or (y >= instance.total and t > 0):
-        # without Gaussian noise F(y) = 0 exactly from the sum on; with t = 0 the least possible y is the sum
-        at_sum = y <= instance.total if t.is_zero() else False
-        found.holds, found.how = at_sum if side == "lower" else y >= instance.total, "the largest loss"
+    elif t.is_zero():  # F(y) = 0 exactly from the largest loss on, so that is the least possible y
+        found.holds, found.how = _beside(y, top, side), "the largest loss"
+    elif y >= top[1] and t > 0:
+        found.holds, found.how = side == "upper", "the largest loss"
     return found
 
 
-def _delta_end(instance: Instance, side: Literal["lower", "upper"], given: Exact, end: Exact | None, bits: int) -> End:
+def _beside(y: Fraction, top: Top, side: Literal["lower", "upper"]) -> bool | None:
+    """Whether y is at most (a lower end) or at least (an upper end) the largest loss."""
+    if side == "lower":
+        return True if y <= top[0] else False if y > top[1] else None
+    return True if y >= top[1] else False if y < top[0] else None
+
+
+def _delta_end(
+    instance: Instance, side: Literal["lower", "upper"], given: Exact, end: Exact | None, top: Top, bits: int
+) -> End:
     """lower <= δ(y) <= upper at the given y; δ(y) lies in [0, 1)."""
     y = Fraction(given)
     if end is None or end >= 1:
@@ -121,13 +146,14 @@ def _delta_end(instance: Instance, side: Literal["lower", "upper"], given: Exact
         return End(side, y, arb(0), side == "lower", "δ is not negative")
     t = instance.target(end, bits)
     found = End(side, y, t)
-    nothing = y >= instance.total
     if side == "lower" and (end == 0 or t <= 0):
         found.holds, found.how = True, "the leaks alone"
     elif side == "upper" and t < 0:
         found.holds, found.how = False, "the leaks alone"
-    elif t.is_zero() or (nothing and t > 0):
-        found.holds, found.how = side == "upper" and nothing, "the largest loss"
+    elif t.is_zero():
+        found.holds, found.how = _beside(y, top, "upper"), "the largest loss"
+    elif y >= top[1] and t > 0:
+        found.holds, found.how = side == "upper", "the largest loss"
     return found
 
 

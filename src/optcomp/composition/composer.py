@@ -1,96 +1,80 @@
 """`Composer`: a list of mechanisms that grows and shrinks, with its total at hand.
 
 After a first total the quadrature behind it is kept; the next totals of the same question only account for what came
-and went since, which costs about as much for a hundred thousand mechanisms as for one.
+and went since, which costs about as much for a hundred thousand mechanisms as for one.  For (ε, δ) pairs that is
+`moved.py`, for lists with other mechanisms `growing_totals.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
-from typing import cast
+from dataclasses import replace
+from typing import TypeVar, cast
 
-import numpy as np
-from flint import arb
-
+from optcomp.composition.composer_document import (
+    Mechanism,
+    mechanism_document,
+    read_exact,
+    read_mechanism_document,
+)
 from optcomp.composition.entry import checked_rtol, compose, target_of
+from optcomp.composition.growing_totals import GrowingTotals
+from optcomp.composition.moved import KeptTotal, Pair, moved
 from optcomp.composition.pairs import optimum
-from optcomp.composition.reading import MOST_COPIES, Item, Items, read_item, read_parts
+from optcomp.composition.reading import MOST_COPIES, Item, Items, read_any, read_item, read_mechanism, read_parts
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
-from optcomp.instances import Parts, log_kept
-from optcomp.numerics import (
-    DEEP_BITS,
-    Exact,
-    Number,
-    ball,
-    decimal_down,
-    decimal_up,
-    float_down,
-    plain,
-    precision,
-    told_down,
-    told_up,
-    whole,
-)
-from optcomp.numerics.contour import Anchor, Coins, excess, root, shifted
+from optcomp.guarantees import KnownLoss, RenyiBounded
+from optcomp.instances import Mixture, Parts, log_kept
+from optcomp.numerics import DEEP_BITS, Number, plain, precision, whole
 from optcomp.theorems import Bound, Parameters, Target, opt
-
-Pair = tuple[Exact, Exact]
 
 _FORMAT, _VERSION = "optcomp-composer", 1
 """What `as_dict` writes and `of` reads."""
-_MOST_CHANGES = 24
-"""After more changes than this a fresh quadrature is quicker."""
 _MOST_KEPT = 4
 """Quadratures, each of some megabytes."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """A total with its quadrature, for the mechanisms as they were then."""
-
-    parts: Parts
-    bound: Bound
-    anchor: Anchor
-    total: Fraction
-    log_kept: arb
-    moment: int
+_Key = TypeVar("_Key")
 
 
 class Composer:
-    """Mechanisms whose parameters were fixed in advance, added and removed at will."""
+    """Mechanisms of any kind whose parameters were fixed in advance, added and removed at will."""
 
     def __init__(self, parts: Items = (), *, parameters: Parameters = "fixed") -> None:
         if parameters not in ("fixed", "adaptive"):
             raise InvalidInput("parameters", parameters, "must be 'fixed' or 'adaptive'")
-        read = read_parts(parts)
+        read = read_any(parts)
+        pairs = read.pairs if isinstance(read, Mixture) else read
         self.parameters: Parameters = parameters
-        self._counts: Counter[Pair] = Counter({(eps, delta): copies for eps, delta, copies in read.groups})
-        self._parts: Parts | None = read
+        self._counts: Counter[Pair] = Counter({(eps, delta): copies for eps, delta, copies in pairs.groups})
+        self._others: Counter[Mechanism] = Counter(dict(read.others) if isinstance(read, Mixture) else {})
+        self._pairs: Parts | None = pairs
+        self._parts: Parts | Mixture | None = read
+        self._order = read if isinstance(read, Mixture) else Mixture(pairs)
         self._journal: list[tuple[Pair, int]] = []
-        self._kept: dict[tuple[Target, float | None], _Kept] = {}
+        self._kept: dict[tuple[Target, float | None], KeptTotal] = {}
+        self._growing = GrowingTotals()
 
     def add(self, mechanism: Item, copies: int = 1) -> None:
         """One more mechanism, or several alike."""
-        self._change(read_item(mechanism, "mechanism"), whole(copies, "copies", 1, MOST_COPIES))
+        self._change(read_mechanism(mechanism, "mechanism"), whole(copies, "copies", 1, MOST_COPIES))
 
     def remove(self, mechanism: Item, copies: int = 1) -> None:
         """One mechanism less; it must be there."""
-        pair, count = read_item(mechanism, "mechanism"), whole(copies, "copies", 1, MOST_COPIES)
-        if self._counts[pair] < count:
-            raise InvalidInput("mechanism", mechanism, f"is here {self._counts[pair]} times, not {count}")
-        self._change(pair, -count)
+        read, count = read_mechanism(mechanism, "mechanism"), whole(copies, "copies", 1, MOST_COPIES)
+        here = self._counts[read] if isinstance(read, tuple) else self._others[read]
+        if here < count:
+            raise InvalidInput("mechanism", mechanism, f"is here {here} times, not {count}")
+        self._change(read, -count)
 
-    def _change(self, pair: Pair, copies: int) -> None:
-        self._counts[pair] += copies
-        if not self._counts[pair]:
-            del self._counts[pair]
+    def _change(self, read: Pair | Mechanism, copies: int) -> None:
+        if isinstance(read, tuple):
+            _count(self._counts, read, copies)
+            self._pairs = None
+            self._journal.append((read, copies))
+        else:
+            _count(self._others, read, copies)
         self._parts = None
-        self._journal.append((pair, copies))
 
     def total(self, *, delta: Number | None = None, epsilon: Number | None = None, rtol: float | None = None) -> Bound:
         """What all of them cost together, as `compose` says it."""
@@ -106,23 +90,29 @@ class Composer:
         rtol: float | None = None,
     ) -> Bound:
         """The total if this mechanism were added too; nothing is added."""
-        pair = read_item(mechanism, "mechanism")
-        return self._answer(target_of(delta, epsilon), rtol, {pair: whole(copies, "copies", 0, MOST_COPIES)})
+        read = read_mechanism(mechanism, "mechanism")
+        return self._answer(target_of(delta, epsilon), rtol, {read: whole(copies, "copies", 0, MOST_COPIES)})
 
-    def _answer(self, target: Target, rtol: float | None, extra: Mapping[Pair, int]) -> Bound:
+    def _answer(self, target: Target, rtol: float | None, extra: Mapping[Pair | Mechanism, int]) -> Bound:
         wanted = None if rtol is None else checked_rtol(rtol)
         if self.parameters == "adaptive":
             given = {target.pick("delta", "epsilon"): target.given}
             return compose(self._with(extra), parameters="adaptive", rtol=wanted, **given)  # type: ignore[arg-type]
-        key = target, wanted
-        kept = self._kept.get(key)
-        bound = None if kept is None else _moved(kept, target, wanted, self._since(kept.moment, extra))
-        if bound is None:
-            bound = self._afresh(target, wanted, extra)
-        bound = with_width_note(bound, wanted)
+        instance = self._with(extra)
+        if isinstance(instance, Mixture):
+            bound = self._growing.total(instance, target, wanted, self._mixture() if extra else None)
+            bound = with_width_note(bound, wanted, bool(instance.bounded))
+        else:
+            bound = with_width_note(self._of_pairs(target, wanted, cast(Mapping[Pair, int], extra)), wanted)
         if wanted is not None and not bound.width <= wanted:
             raise PrecisionNotReached(bound, wanted, bound.width)
         return bound
+
+    def _of_pairs(self, target: Target, wanted: float | None, extra: Mapping[Pair, int]) -> Bound:
+        """The total where there is nothing but (ε, δ) pairs."""
+        kept = self._kept.get((target, wanted))
+        bound = None if kept is None else moved(kept, target, wanted, self._since(kept.moment, extra))
+        return self._afresh(target, wanted, extra) if bound is None else bound
 
     def _since(self, moment: int, extra: Mapping[Pair, int]) -> Counter[Pair]:
         changes: Counter[Pair] = Counter(dict(extra))
@@ -132,48 +122,75 @@ class Composer:
 
     def _afresh(self, target: Target, rtol: float | None, extra: Mapping[Pair, int]) -> Bound:
         """Compose from nothing; keep the quadrature unless it is about a mechanism that is not here."""
-        parts = self._with(extra)
+        parts = self._pairs_with(extra)
         bound, anchor = optimum(parts, target, (opt.RTOL if rtol is None else rtol) / 2)
         bound = replace(bound, about=parts)
         if anchor is not None and not extra and parts.exact_sizes and parts.coin_tally.total is not None:
             with precision(DEEP_BITS):
-                kept = _Kept(parts, bound, anchor, parts.coin_tally.total, log_kept(parts), len(self._journal))
+                kept = KeptTotal(parts, bound, anchor, parts.coin_tally.total, log_kept(parts), len(self._journal))
             self._kept.pop((target, rtol), None)
             self._kept[target, rtol] = kept
             while len(self._kept) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
         return bound
 
-    def _with(self, extra: Mapping[Pair, int]) -> Parts:
+    def _with(self, extra: Mapping[Pair | Mechanism, int]) -> Parts | Mixture:
+        if not extra:
+            return self.parts
+        pairs = {read: copies for read, copies in extra.items() if isinstance(read, tuple)}
+        others = self._others + Counter({read: n for read, n in extra.items() if not isinstance(read, tuple)})
+        return self._mixture(pairs, others) if others else self._pairs_with(pairs)
+
+    def _pairs_with(self, extra: Mapping[Pair, int]) -> Parts:
+        """The (ε, δ) pairs, grouped, and some more."""
         if extra:
             return read_parts(dict(self._counts + Counter(dict(extra))))
-        return self.parts
+        if self._pairs is None:
+            self._pairs = read_parts(dict(self._counts))
+        return self._pairs
+
+    def _mixture(self, extra: Mapping[Pair, int] | None = None, others: Counter[Mechanism] | None = None) -> Mixture:
+        """Pairs and others, grouped; while the kinds stay the same, so does their order, which takes time to find."""
+        counts, pairs, order = self._others if others is None else others, self._pairs_with(extra or {}), self._order
+        if len(counts) == len(order.others) and all(value in counts for value, _ in order.others):
+            losses, bounded = (
+                tuple((value, counts[value]) for value, _ in known) for known in (order.losses, order.bounded)
+            )
+            return Mixture(pairs, cast(tuple[tuple[KnownLoss, int], ...], losses), bounded)  # type: ignore[arg-type]
+        known = {value: copies for value, copies in counts.items() if isinstance(value, KnownLoss)}
+        rest = {value: copies for value, copies in counts.items() if isinstance(value, RenyiBounded)}
+        self._order = Mixture.of(pairs, known, rest)
+        return self._order
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> Parts | Mixture:
         """The mechanisms, grouped."""
         if self._parts is None:
-            self._parts = read_parts(dict(self._counts))
+            self._parts = self._mixture() if self._others else self._pairs_with({})
         return self._parts
 
     @property
     def count(self) -> int:
         """How many mechanisms there are."""
-        return sum(self._counts.values())
+        return sum(self._counts.values()) + sum(self._others.values())
 
     def copy(self) -> Composer:
         """The same mechanisms, from now on independent; what was computed is shared."""
         other = Composer(parameters=self.parameters)
-        other._counts, other._parts = self._counts.copy(), self._parts
+        other._counts, other._others = self._counts.copy(), self._others.copy()
+        other._pairs, other._parts, other._order = self._pairs, self._parts, self._order
         other._journal, other._kept = self._journal.copy(), self._kept.copy()
+        other._growing = self._growing.copy()
         return other
 
     __copy__ = copy
 
     def as_dict(self) -> dict[str, object]:
         """A JSON-ready document; `Composer.of` reads it."""
-        rows = [[plain(eps), plain(delta), copies] for eps, delta, copies in self.parts.groups]
-        return {"format": _FORMAT, "version": _VERSION, "parameters": self.parameters, "mechanisms": rows}
+        rows = [[plain(eps), plain(delta), copies] for eps, delta, copies in self._pairs_with({}).groups]
+        others = [{**mechanism_document(value), "copies": copies} for value, copies in self._mixture().others]
+        document = {"format": _FORMAT, "version": _VERSION, "parameters": self.parameters, "mechanisms": rows}
+        return {**document, "others": others} if others else document
 
     @classmethod
     def of(cls, document: Mapping[str, object]) -> Composer:
@@ -185,17 +202,22 @@ class Composer:
         rows = document.get("mechanisms")
         if not isinstance(rows, Iterable) or not all(isinstance(row, list | tuple) and len(row) == 3 for row in rows):
             raise InvalidInput("document['mechanisms']", rows, "must be rows of epsilon, delta and copies")
-        counts: Counter[Pair] = Counter()
+        counts: Counter[Pair | Mechanism] = Counter()
         for number, (eps, delta, copies) in enumerate(rows):
             place = f"document['mechanisms'][{number}]"
-            counts[read_item((_exact(eps), _exact(delta)), place)] += whole(copies, f"{place}[2]", 1, MOST_COPIES)
+            pair = read_item((read_exact(eps), read_exact(delta)), place)
+            counts[pair] += whole(copies, f"{place}[2]", 1, MOST_COPIES)
+        for number, row in enumerate(_rows(document.get("others", ()))):
+            place = f"document['others'][{number}]"
+            copies = whole(row.get("copies"), f"{place}['copies']", 1, MOST_COPIES)
+            counts[read_mechanism_document(row, place)] += copies
         return cls(counts, parameters=cast(Parameters, document.get("parameters", "fixed")))
 
     def __len__(self) -> int:
         return self.count
 
     def __repr__(self) -> str:
-        return f"<Composer of {self.count} mechanisms, {len(self._counts)} different>"
+        return f"<Composer of {self.count} mechanisms, {len(self._counts) + len(self._others)} different>"
 
     def __getstate__(self) -> dict[str, object]:
         return self.as_dict()
@@ -204,50 +226,13 @@ class Composer:
         self.__dict__.update(Composer.of(state).__dict__)
 
 
-def _moved(kept: _Kept, target: Target, rtol: float | None, changes: Counter[Pair]) -> Bound | None:
-    """The total after a few changes, from the quadrature that is kept; None where that cannot be had well enough."""
-    if not changes:
-        return kept.bound
-    if len(changes) > _MOST_CHANGES or not all(isinstance(eps, float) for eps, _ in changes):
-        return None
-    count = kept.parts.count + sum(changes.values())
-    anchor = shifted(kept.anchor, _coins(changes, +1), _coins(changes, -1))
-    with precision(DEEP_BITS), np.errstate(all="ignore"):
-        total = ball(kept.total + sum((Fraction(eps) * copies for (eps, _), copies in changes.items()), Fraction(0)))
-        logs = kept.log_kept + sum(((-ball(delta)).log1p() * n for (_, delta), n in changes.items() if delta), arb(0))
-        if target.quantity == "epsilon":
-            t = -((-ball(target.given)).log1p() - logs).expm1()
-            if not t > 0:
-                return None
-            found = root(anchor, opt.goal_for(t))
-            lower, upper = decimal_down(found.lower), min(decimal_up(found.upper), told_up(total))
-        else:
-            y = float_down(ball(target.given))
-            if y != target.given or not total > target.given:
-                return None
-            found = excess(anchor, y)
-            leaked = -logs.expm1()
-            lower = told_down(leaked + (1 - leaked) * opt.exponential(found.lower))
-            upper = min(told_up(leaked + (1 - leaked) * opt.exponential(found.upper)), 1.0)
-    if not lower <= upper:
-        return None
-    bound = opt.bound(target.quantity, target.given, found, lower, upper, count)
-    return replace(bound, about=partial(_merged, kept.parts, changes)) if bound.width <= (rtol or opt.RTOL) else None
+def _count(counts: Counter[_Key], key: _Key, copies: int) -> None:
+    counts[key] += copies
+    if not counts[key]:
+        del counts[key]
 
 
-def _coins(changes: Mapping[Pair, int], sign: int) -> Coins:
-    counts: Counter[float] = Counter()
-    for (eps, _), copies in changes.items():
-        if eps > 0 and copies * sign > 0:
-            counts[float(eps)] += abs(copies)
-    return Coins(np.array(sorted(counts)), np.array([float(counts[x]) for x in sorted(counts)]))
-
-
-def _merged(parts: Parts, changes: Counter[Pair]) -> Parts:
-    counts = Counter({(eps, delta): copies for eps, delta, copies in parts.groups})
-    counts.update(changes)
-    return read_parts({pair: copies for pair, copies in counts.items() if copies})
-
-
-def _exact(value: object) -> object:
-    return Fraction(value) if isinstance(value, str) else value
+def _rows(value: object) -> list[Mapping[str, object]]:
+    if not isinstance(value, list | tuple) or not all(isinstance(row, Mapping) for row in value):
+        raise InvalidInput("document['others']", value, "must be a list of mechanisms with their copies")
+    return list(value)

@@ -12,6 +12,9 @@ from optcomp.theorems import Bound, Effort, Target, mv18_1_5, mv18_1_7, opt
 _FEW_ATOMS = 300_000
 """Listed in about a tenth of a second, as fast as the engine and nearer to the truth."""
 
+_SMALL_TABLE, _FEW_KINDS = 5e6, 300
+"""Additions of a table that is quicker than the engine's first look, and kinds whose unit is found at once."""
+
 
 class ClosedForm(Method[Parts]):
     """Nothing to add up, the top cell, zero, or equal ε: closed forms at any number of mechanisms (MV18-1.5)."""
@@ -59,12 +62,18 @@ class Engine(Method[Parts]):
         return Found(*target.pick(opt.contour_epsilon, opt.contour_delta)(instance, target.given, allowed))
 
 
+@dataclass(frozen=True)
 class Lattice(Method[Parts]):
     """A table on a lattice that every ε_i lies on (MV18-1.7): nearly exact, and quick where the table is small."""
 
+    work: float = mv18_1_7.QUICK_WORK
+    kinds: int | None = None
+
     def affordable(self, instance: Parts, target: Target) -> bool:
         """Whether there is such a lattice, with a small table."""
-        return mv18_1_7.shared_unit(instance, mv18_1_7.QUICK_WORK) is not None
+        if self.kinds is not None and instance.kinds > self.kinds:
+            return False
+        return mv18_1_7.shared_unit(instance, self.work) is not None
 
     def answer(self, instance: Parts, target: Target, effort: Effort) -> Found | None:
         """A bracket about as wide as round-off."""
@@ -73,7 +82,8 @@ class Lattice(Method[Parts]):
 
 CLOSED_FORM, FEW_ATOMS, ALL_ATOMS = ClosedForm(), Atoms(_FEW_ATOMS), Atoms(mv18_1_5.FLOAT_ATOMS)
 GLANCE, ENGINE, LATTICE = Engine(opt.FIRST_WORK), Engine(), Lattice()
-IN_ORDER: tuple[Method[Parts], ...] = (CLOSED_FORM, FEW_ATOMS, GLANCE, LATTICE, ENGINE, ALL_ATOMS)
+TABLE = Lattice(_SMALL_TABLE, _FEW_KINDS)
+IN_ORDER: tuple[Method[Parts], ...] = (CLOSED_FORM, FEW_ATOMS, TABLE, GLANCE, LATTICE, ENGINE, ALL_ATOMS)
 """The first that is narrow enough is the answer, else the narrowest."""
 CERTIFIED: tuple[Method[Parts], ...] = (CLOSED_FORM, Atoms(0), ENGINE)
 """The engine, but for closed forms and the few thousand atoms that ball arithmetic lists at once."""

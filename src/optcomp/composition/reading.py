@@ -87,13 +87,13 @@ def _one_by_one(parts: Mapping[object, object] | Sequence[object]) -> Parts | Mi
     losses: dict[KnownLoss, int] = {}
     bounded: dict[RenyiBounded, int] = {}
     for place, item, count in _counted(parts):
-        if isinstance(item, KnownLoss) and not _is_coin(item):
-            losses[item] = losses.get(item, 0) + count
-        elif isinstance(item, RenyiBounded):
-            bounded[item] = bounded.get(item, 0) + count
+        read = read_mechanism(item, f"parts[{place}]")
+        if isinstance(read, KnownLoss):
+            losses[read] = losses.get(read, 0) + count
+        elif isinstance(read, RenyiBounded):
+            bounded[read] = bounded.get(read, 0) + count
         else:
-            pair = (item.pure or 0.0, 0.0) if isinstance(item, KnownLoss) else read_item(item, f"parts[{place}]")
-            counts[pair] = counts.get(pair, 0) + count
+            counts[read] = counts.get(read, 0) + count
     mixture = Mixture.of(Parts.of(counts), losses, bounded)
     return mixture if mixture.losses or mixture.bounded else mixture.pairs
 
@@ -124,6 +124,13 @@ def _run_lengths(items: Iterable[object]) -> Iterable[tuple[int, object, int]]:
         first, _, count = counts.get(id(item), (place, item, 0))
         counts[id(item)] = first, item, count + 1
     return counts.values()
+
+
+def read_mechanism(item: object, argument: str) -> tuple[Exact, Exact] | KnownLoss | RenyiBounded:
+    """(ε, δ) of one mechanism, or the mechanism itself where more is known of it."""
+    if isinstance(item, KnownLoss):
+        return (item.pure or 0.0, 0.0) if _is_coin(item) else item
+    return item if isinstance(item, RenyiBounded) else read_item(item, argument)
 
 
 def read_item(item: object, argument: str) -> tuple[Exact, Exact]:

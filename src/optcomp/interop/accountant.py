@@ -8,7 +8,7 @@ from typing import Any
 from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import PrivacyAccountant
 
-from optcomp.composition import compose
+from optcomp.composition import Composer, compose
 from optcomp.guarantees import ApproxDP, checked_delta, checked_epsilon
 from optcomp.interop.reading import Account, Part, leaves
 from optcomp.interop.refusal import UnsupportedEvent
@@ -25,6 +25,7 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
     def __init__(self, neighboring_relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> None:
         super().__init__(checked_relation(neighboring_relation))
         self._account = Account()
+        self._composer, self._told = Composer(), dict[Part, int]()
 
     @property
     def counts(self) -> dict[Part, int]:
@@ -53,7 +54,7 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
             checked_delta(delta, "target_delta")
         if self._account.naked is not None:
             return math.inf
-        return 0.0 if delta == 1 else float(compose(self._account.counts, delta=delta).upper)
+        return 0.0 if delta == 1 else float(self._current().total(delta=delta).upper)
 
     def get_delta(self, target_epsilon: float) -> float:
         """At least the δ that all events cost together at this ε, which may be infinite."""
@@ -61,8 +62,18 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
         eps = 0.0 if endless else checked_epsilon(target_epsilon, "target_epsilon")
         if self._account.naked is not None:
             return 1.0
-        counts = _leaks(self._account.counts) if endless else self._account.counts
-        return float(compose(counts, epsilon=eps).upper)
+        if endless:
+            return float(compose(_leaks(self._account.counts), epsilon=eps).upper)
+        return float(self._current().total(epsilon=eps).upper)
+
+    def _current(self) -> Composer:
+        """A composer of all that was accounted for: what it computed for the last answer serves the next."""
+        for part, count in self._account.counts.items():
+            more = count - self._told.get(part, 0)
+            if more:
+                self._composer.add(part, more)
+                self._told[part] = count
+        return self._composer
 
 
 def _leaks(counts: dict[Part, int]) -> dict[Part, int]:

@@ -50,7 +50,7 @@ class Released:
             return {"quantity": "rho", "rho": self.plan.total, "theorem": "BS16", "method": "sum"}
         try:
             return self.bound.certificate()
-        except InvalidInput:  # more than (ε, δ) pairs, such as the losses of Gaussian noise
+        except InvalidInput:  # notions, such as Rényi bounds of several numbers
             return self.bound.as_dict()
 
 

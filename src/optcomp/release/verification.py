@@ -48,7 +48,7 @@ from optcomp.release.ledger_entry import offers_of, problems_of
 from optcomp.release.plan_facts import facts
 from optcomp.release.store import FORMAT, plan_digest
 from optcomp.release.told import guarantee_told
-from optcomp.theorems import MOST_INLINE, Bound
+from optcomp.theorems import MOST_INLINE, Bound, described
 
 VERSION = 1
 """Of the format of releases."""
@@ -61,7 +61,7 @@ _TOTALS = ("total", "epsilon", "rho", "delta", "lower", "upper", "theorem", "met
 _OF_STATISTICS = ("name", "statistic", "mechanism", "epsilon", "rho", "scales")
 _CERTIFICATE = {
     *("format", "version", "quantity", "given", "lower", "upper", "theorem", "method", "count", "mechanisms"),
-    *("gaussians", "enclosure", "parameters"),
+    *("gaussians", "laws", "neighbours", "hints", "enclosure", "parameters"),
 }
 _AGAIN, _SPENT = "run its command again: it is finished without being paid again", "its budget must be taken as spent"
 
@@ -161,16 +161,23 @@ def _proved(about: Comparison, document: Document, spendings: list[Spending], te
     about.stop()
     budget = PairBudget(inside.epsilon, inside.delta)
     counted = read_any(budget.counted(spendings, choosing.extra))
-    pairs, noise = (counted, ()) if isinstance(counted, Parts) else (counted.pairs, counted.gaussian)
-    if isinstance(counted, Parts) or (
-        not counted.bounded and len(noise) == len(counted.losses) and len(dict(noise)) <= MOST_INLINE
-    ):
-        return _by_checker(about, pairs, noise, inside.delta, tell)
+    if isinstance(counted, Parts):
+        return _by_checker(about, counted, [], [], inside.delta, tell)
+    if not counted.bounded:
+        noise, laws = described(counted)
+        known = "format" in certificate or not laws  # a release may be older than certificates about laws
+        if known and max(len(noise), len(laws)) <= MOST_INLINE:
+            return _by_checker(about, counted.pairs, noise, laws, inside.delta, tell)
     return _by_engine(about, budget, spendings, choosing.extra)
 
 
 def _by_checker(
-    about: Comparison, pairs: Parts, noise: Sequence[tuple[Exact, int]], delta: Exact, tell: Tell | None
+    about: Comparison,
+    pairs: Parts,
+    noise: Sequence[object],
+    laws: Sequence[Mapping[str, object]],
+    delta: Exact,
+    tell: Tell | None,
 ) -> Verification:
     certificate = about.view["certificate"]
     if "format" not in certificate:
@@ -181,7 +188,7 @@ def _by_checker(
         about.wrong(f"certificate.{name} does not belong here")
     about.stop()
     groups: list[tuple[Exact, Exact, int]] = [(eps, leak, copies) for eps, leak, copies in pairs.groups]
-    verdict = check(certificate, groups, list(noise), tell=tell)
+    verdict = check(certificate, groups, noise, laws or None, tell=tell)
     if verdict.status in ("mismatch", "malformed"):
         why = "is not about the mechanisms of this plan with this noise: " if verdict.status == "mismatch" else ""
         about.wrong(f"certificate: {why}{verdict.reason}")

@@ -9,9 +9,10 @@ from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
     from optcomp.theorems.bound import Bound
-    from optcomp.theorems.certificates import MOST_INLINE
+    from optcomp.theorems.certificates import MOST_INLINE, described
     from optcomp.theorems.conversions import STEPS, Conversion
     from optcomp.theorems.curves import ClosedForms
+    from optcomp.theorems.growing import Growing, suits
     from optcomp.theorems.opt import Effort
     from optcomp.theorems.register import Parameters, Theorem, known_theorems, theorem
     from optcomp.theorems.target import Quantity, Target
@@ -21,13 +22,16 @@ _MODULE_OF = {
     "ClosedForms": "curves",
     "Conversion": "conversions",
     "Effort": "opt",
+    "Growing": "growing",
     "MOST_INLINE": "certificates",
     "Parameters": "register",
     "Quantity": "target",
     "STEPS": "conversions",
     "Target": "target",
     "Theorem": "register",
+    "described": "certificates",
     "known_theorems": "register",
+    "suits": "growing",
     "theorem": "register",
 }
 """Every name of the surface, and where it comes from."""
@@ -37,13 +41,16 @@ __all__ = [
     "ClosedForms",
     "Conversion",
     "Effort",
+    "Growing",
     "MOST_INLINE",
     "Parameters",
     "Quantity",
     "STEPS",
     "Target",
     "Theorem",
+    "described",
     "known_theorems",
+    "suits",
     "theorem",
 ]
 

@@ -97,9 +97,12 @@ class Bound:
             view["enclosure"] = [ratio(end) for end in self.enclosure]
         return view
 
-    def certificate(self) -> dict[str, object]:
-        """The claim as a JSON-ready document that `optcomp verify` proves again without the engine."""
-        return certificate(self)
+    def certificate(self, rtol: float | None = None) -> dict[str, object]:
+        """The claim as a JSON-ready document that `optcomp verify` proves again without the engine.
+
+        With `rtol` it claims a bracket of this relative width, which may be cheaper to prove than the answer itself.
+        """
+        return certificate(self, rtol)
 
     def __repr__(self) -> str:
         ends = () if self.enclosure is None else (f"enclosure=({', '.join(map(_named, self.enclosure))})",)

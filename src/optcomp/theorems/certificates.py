@@ -9,8 +9,18 @@ from fractions import Fraction
 from typing import Protocol
 
 from optcomp.errors import InvalidInput
+from optcomp.guarantees import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    GaussianDP,
+    KnownLoss,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+)
 from optcomp.instances import Mixture, Parts
-from optcomp.numerics import Exact, plain, ratio
+from optcomp.numerics import Exact, exact, plain, ratio
 
 
 class Claim(Protocol):
@@ -58,23 +68,30 @@ class Claim(Protocol):
 
 
 MOST_INLINE = 1000
-"""A certificate lists up to this many groups; of more it holds a digest, and more different μ it refuses."""
+"""A certificate lists up to this many groups; of more it holds a digest, and more different laws it refuses."""
 
 
-def certificate(bound: Claim) -> dict[str, object]:
-    """What is claimed, about which mechanisms, and by which choices; of version 2 if there is Gaussian noise."""
+def certificate(bound: Claim, rtol: float | None = None) -> dict[str, object]:
+    """What is claimed, about which mechanisms, and by which choices.
+
+    Of version 2 if there is Gaussian noise, of version 3 if there are other known losses.  With `rtol` the claim is a
+    bracket of about this relative width around the answer's own, which may be cheaper to prove.
+    """
     known = bound.parts
     if known is None:
         raise InvalidInput("bound", bound, "knows nothing of its mechanisms; take the answer of compose")
-    parts, gaussians = (known, []) if isinstance(known, Parts) else (known.pairs, _gaussians(bound, known))
+    parts, gaussians, laws = (known, [], []) if isinstance(known, Parts) else (known.pairs, *_others(bound, known))
     groups = parts.groups
+    lower, upper = bound.lower, bound.upper
+    if rtol is not None:
+        lower, upper = _wider(bound, rtol)
     document: dict[str, object] = {
         "format": "optcomp-certificate",
-        "version": 2 if gaussians else 1,
+        "version": 3 if laws else 2 if gaussians else 1,
         "quantity": bound.quantity,
         "given": ratio(Fraction(bound.given)),
-        "lower": finite(bound.lower),
-        "upper": finite(bound.upper),
+        "lower": finite(lower),
+        "upper": finite(upper),
         "theorem": bound.theorem,
         "method": bound.method,
         "count": bound.count,
@@ -85,25 +102,88 @@ def certificate(bound: Claim) -> dict[str, object]:
     }
     if gaussians:
         document["gaussians"] = gaussians
-    if bound.enclosure is not None:
+    if laws:
+        document["laws"] = laws
+        if any("rate" in law for law in laws):
+            document["neighbours"] = "add/remove"
+    if bound.enclosure is not None and rtol is None:
         document["enclosure"] = [ratio(end) for end in bound.enclosure]
     return document
 
 
-def _gaussians(bound: Claim, mixture: Mixture) -> list[list[object]]:
-    """[μ, copies] for each different μ, the largest first, if there is nothing else beyond pairs."""
-    if mixture.bounded or len(mixture.gaussian) < len(mixture.losses):
+def _wider(bound: Claim, rtol: float) -> tuple[float, float]:
+    """The bracket made wider on both sides, to this relative width; never narrower than it is."""
+    width = float(exact(rtol, "rtol"))
+    if not 0 < width < 1:
+        raise InvalidInput("rtol", rtol, "must lie between 0 and 1")
+    if not math.isfinite(bound.upper):
+        return bound.lower, bound.upper
+    room = max(0.0, width * bound.upper - (bound.upper - bound.lower)) / 2
+    upper = bound.upper + room
+    return max(0.0, bound.lower - room), min(1.0, upper) if bound.quantity == "delta" else upper
+
+
+def _others(bound: Claim, mixture: Mixture) -> tuple[list[list[object]], list[dict[str, object]]]:
+    """What stands beside the pairs: Gaussian noise as [μ, copies], other known losses as objects."""
+    if mixture.bounded:
         raise InvalidInput(
-            "bound", bound, "is about more than (ε, δ) pairs and Gaussian noise, and certificates cover only those"
+            "bound",
+            bound,
+            "is about notions such as Rényi bounds, and certificates cover only (ε, δ) pairs and mechanisms whose "
+            "loss is known",
         )
+    gaussians, laws = described(mixture)
+    for number, what in ((len(gaussians), "Gaussian noise of {} different μ"), (len(laws), "{} different laws")):
+        if number > MOST_INLINE:
+            reason = f"has {what.format(number)}, and a certificate lists at most {MOST_INLINE}"
+            raise InvalidInput("bound", bound, reason)
+    return gaussians, laws
+
+
+def described(mixture: Mixture) -> tuple[list[list[object]], list[dict[str, object]]]:
+    """The known losses of a mixture as certificates list them: Gaussian noise, and the others; equal ones together."""
     counts: dict[Exact, int] = {}
-    for mu, copies in mixture.gaussian:
-        counts[mu] = counts.get(mu, 0) + copies
-    if len(counts) > MOST_INLINE:
-        reason = f"has Gaussian noise of {len(counts)} different μ, and a certificate lists at most {MOST_INLINE}"
-        raise InvalidInput("bound", bound, reason)
-    ordered = sorted(counts.items(), reverse=True)
-    return [[mu if isinstance(mu, float) else ratio(mu), copies] for mu, copies in ordered]
+    others: dict[tuple[tuple[str, object], ...], int] = {}
+    for value, copies in mixture.losses:
+        mu = _mu(value)
+        if mu is not None:
+            counts[mu] = counts.get(mu, 0) + copies
+        else:
+            key = tuple(_described(value).items())
+            others[key] = others.get(key, 0) + copies
+    gaussians: list[list[object]] = [[_number(mu), copies] for mu, copies in sorted(counts.items(), reverse=True)]
+    return gaussians, [{**dict(key), "copies": copies} for key, copies in others.items()]
+
+
+def _mu(value: KnownLoss) -> Exact | None:
+    """μ of Gaussian noise; a sample of everybody is none."""
+    if isinstance(value, PoissonSubsampled) and value.rate == 1:
+        return _mu(value.mechanism)
+    return value.mu if isinstance(value, Gaussian | GaussianDP) else None
+
+
+def _described(value: KnownLoss) -> dict[str, object]:
+    """The kind of a law with its parameters."""
+    if isinstance(value, PoissonSubsampled):
+        inner, rate = value.mechanism, value.rate
+        if isinstance(inner, Gaussian):
+            return {"kind": "poisson_subsampled_gaussian", "mu": _number(inner.mu), "rate": _number(rate)}
+        if rate == 1:
+            return _described(inner)
+        return {"kind": "poisson_subsampled_laplace", "epsilon": _number(inner.pure), "rate": _number(rate)}
+    if isinstance(value, Laplace):
+        return {"kind": "laplace", "epsilon": _number(value.pure)}
+    if isinstance(value, RandomizedResponse):
+        return {"kind": "randomized_response", "epsilon": _number(value.epsilon), "answers": value.answers}
+    if isinstance(value, DiscreteLaplace):
+        return {"kind": "discrete_laplace", "scale": _number(value.scale), "sensitivity": value.sensitivity}
+    if isinstance(value, DiscreteGaussian):
+        return {"kind": "discrete_gaussian", "sigma": _number(value.sigma), "sensitivity": value.sensitivity}
+    raise InvalidInput("mechanism", value, "has no kind in certificates")
+
+
+def _number(value: Exact) -> object:
+    return value if isinstance(value, float) else ratio(value)
 
 
 def digest(parts: Parts) -> str:

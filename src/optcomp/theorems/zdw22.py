@@ -34,19 +34,31 @@ from optcomp.numerics import (
     told_up,
 )
 from optcomp.numerics.contour import Bracket, Contour, Independent, excess_at, excess_root, short
-from optcomp.numerics.laws import Law
+from optcomp.numerics.grids import Found, Way, way_for
+from optcomp.numerics.laws import Law, MixedNormalLaw
+from optcomp.theorems import far_rounds
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.mv18_1_5 import LEAK
 from optcomp.theorems.opt import CAPPED, Effort, exponential, goal_for
 from optcomp.theorems.target import Quantity, Target
 
-ID, METHOD, ALONE = "ZDW22", "contour", "closed form"
+ID, METHOD, ON_GRID, ALONE = "ZDW22", "contour", "grid", "closed form"
 _USUAL = Effort()
 _NO_PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _GLANCE = 1e-2, 2e7
 """Width and work for a first look."""
 _TILTS = np.exp(np.linspace(-12, 14, 53))
+_ON_GRID = replace(_NO_PLAN)
+"""In place of a contour's choices, where a grid was used."""
+_FEW, _FIRST_WORK = 4, 1.5e8
+"""Up to so many subsampled rounds the grid comes first; otherwise the contour, with so much work to begin with."""
+_MOST_ON_GRID = 2000
+"""More subsampled rounds are left to the contour: splitting a loss costs as much for each."""
+_WIDE, _NOTHING = 1e-7, 1e-12
+"""A relative width at which another way is worth its time, and an ε that nobody can tell from 0."""
+_LEAST_GRID_WIDTH = 1e-11
+"""Grids are not made finer than that: their error falls with the square of their width only."""
 
 
 def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound:
@@ -59,13 +71,24 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
     goal = goal_for(t)
 
     def root(laws: Laws, _: int, known: float) -> Bracket | None:
+        return _either(
+            laws,
+            effort,
+            lambda work: by_contour(laws, known, work),
+            lambda way: way.root(goal.log_t, effort.rtol, effort.work, known),
+            lambda found: found.upper > known and found.upper - found.lower > _WIDE * found.upper + _NOTHING,
+        )
+
+    def by_contour(laws: Laws, known: float, work: float) -> Bracket | None:
         source = Independent(laws, _end(laws, goal.log_t[0]))
         if known > 0 and excess_at(source, known, *_GLANCE)[0].upper < goal.log_t[0]:
             return None  # nothing beyond what the other direction costs anyway
-        least, most = _top_lower(laws, goal.log_t[1]), _support(laws)
+        least, most = _top_lower(laws, goal.log_t[1]), support(laws)
         if math.isfinite(most) and most - least <= effort.rtol * most:
             return Bracket(least, most, _NO_PLAN, 0, False)
-        found = excess_root(source, goal, effort.rtol, effort.work)[0]
+        found = excess_root(source, goal, effort.rtol, work)[0]
+        if found.capped:
+            found = far_rounds.root(laws, goal, found, lambda log_t: _end(laws, log_t), replace(effort, work=work))
         return replace(found, lower=max(found.lower, min(least, found.upper)))
 
     if alone(mixture):
@@ -73,9 +96,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         most = min(max(high for _, high in ends), basic(mixture))
         return bound("epsilon", mixture, delta, max(low for low, _ in ends), most, method=ALONE)
     lower, upper, found = _worst(mixture, root)
-    return bound(
-        "epsilon", mixture, delta, max(decimal_down(lower), 0.0), min(decimal_up(upper), basic(mixture)), found
-    )
+    return epsilon_bound(mixture, delta, lower, upper, found)
 
 
 def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound:
@@ -91,10 +112,35 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
         return bound("delta", mixture, epsilon, max(low, 0.0), min(high, 1.0), method=ALONE)
 
     def excess(laws: Laws, rounding: int, _: float) -> Bracket | None:
-        source, y = Independent(laws, _support(laws)), ends[0] if rounding > 0 else ends[1]
-        return excess_at(source, y, effort.rtol, effort.work)[0] if y < source.total else None
+        source, y = Independent(laws, support(laws)), ends[0] if rounding > 0 else ends[1]
+        if not y < source.total:
+            return None
+
+        def by_contour(work: float) -> Bracket:
+            found = excess_at(source, y, effort.rtol, work)[0]
+            return far_rounds.excess(laws, y, found, replace(effort, work=work)) if found.capped else found
+
+        return _either(
+            laws,
+            effort,
+            by_contour,
+            lambda way: way.excess(y, effort.rtol, effort.work),
+            lambda found: found.upper - found.lower > _WIDE,
+        )
 
     low, high, found = _worst(mixture, excess, ends[0] == ends[1])
+    return delta_bound(mixture, epsilon, low, high, found)
+
+
+def epsilon_bound(mixture: Mixture, delta: Exact, lower: float, upper: float, found: Sequence[Bracket]) -> Bound:
+    """The place between two floats as a Bound on ε, never beyond the sum of all ε."""
+    return bound(
+        "epsilon", mixture, delta, max(decimal_down(lower), 0.0), min(decimal_up(upper), basic(mixture)), found
+    )
+
+
+def delta_bound(mixture: Mixture, epsilon: Exact, low: float, high: float, found: Sequence[Bracket]) -> Bound:
+    """The log of the excess between two floats as a Bound on δ; beyond the sum of all ε only leaks are left."""
     with precision(FLOAT_BITS):
         lower = told_down(with_leaks(mixture.leaky, exponential(low)))
         upper = told_up(with_leaks(mixture.leaky, exponential(high)))
@@ -149,7 +195,38 @@ def _single_root(law: Law, t: arb) -> tuple[float, float]:
     return told_root(side)
 
 
-def _support(laws: Laws) -> float:
+def _either(
+    laws: Laws,
+    effort: Effort,
+    contour: Callable[[float], Bracket | None],
+    grid: Callable[[Way], Found | None],
+    wide: Callable[[Bracket], bool],
+) -> Bracket | None:
+    """By the contour or on a grid: the one that promises more first, and the other where that is wide."""
+    rounds = sum(count for _, count in laws) if isinstance(laws[0][0], MixedNormalLaw) else 0
+    way = way_for(laws) if effort.rtol >= _LEAST_GRID_WIDTH and rounds <= _MOST_ON_GRID else None
+    if way is None:
+        return contour(effort.work)
+    found: Bracket | None = None
+    if rounds > _FEW:
+        found = contour(min(effort.work, _FIRST_WORK))
+        if found is None or not found.capped:
+            return found
+    on_grid = grid(way)
+    if on_grid is not None:
+        found = _bracket(on_grid) if found is None else _bracket(on_grid).meet(found)
+        if not wide(found):
+            return found
+    other = contour(effort.work)
+    return other if other is None or found is None else other.meet(found)
+
+
+def _bracket(found: Found) -> Bracket:
+    """An answer of the grid as one of the contour."""
+    return Bracket(found.lower, found.upper, _ON_GRID, found.places, found.capped)
+
+
+def support(laws: Laws) -> float:
     """At least the largest loss."""
     return math.fsum(count * law.most for law, count in laws) * (1 + 1e-14)
 
@@ -162,7 +239,7 @@ def _end(laws: Laws, log_t: float) -> float:
     with precision(FLOAT_BITS):
         value = sum((count * law.log_mean(c) for law, count in laws), arb(0))
         chernoff = float_up((value - arb(log_t)) / arb(c))
-    return min(max(chernoff, 1e-300), _support(laws))
+    return min(max(chernoff, 1e-300), support(laws))
 
 
 def _top_lower(laws: Laws, log_t: float) -> float:
@@ -172,12 +249,12 @@ def _top_lower(laws: Laws, log_t: float) -> float:
     if not share < 0:
         return 0.0
     room = math.log(-math.expm1(share))
-    return max(_support(laws) * (1 - 1e-13) + room - 1e-14 * abs(room), 0.0)
+    return max(support(laws) * (1 - 1e-13) + room - 1e-14 * abs(room), 0.0)
 
 
 def _without_slack(mixture: Mixture, delta: Exact) -> Bound:
     """δ is spent on leaks to the last bit: only the largest possible loss is left."""
-    most = max(_support(mixture.laws(way, +1)) for way in mixture.directions)
+    most = max(support(mixture.laws(way, +1)) for way in mixture.directions)
     lower = most * (1 - 1e-13) if math.isfinite(most) else most
     return bound("epsilon", mixture, delta, lower, min(most, basic(mixture)))
 
@@ -212,6 +289,8 @@ def bound(
 ) -> Bound:
     """A bracket as a Bound."""
     capped = (CAPPED,) if any(bracket.capped for bracket in found) else ()
+    if any(bracket.plan is _ON_GRID for bracket in found):
+        method = ON_GRID
     return Bound(
         quantity=quantity,
         lower=min(lower, upper),

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from optcomp.checker import check, digest, from_json
-from optcomp.checker.document import MOST_INLINE, Group, Mismatch, read
+from optcomp.checker.balls import Group
+from optcomp.checker.document import MOST_INLINE, Mismatch, read
 from optcomp.errors import InvalidInput
 from tests.oracles.truth import Mechanism
 from tests.unit.checker.certificates import by_digest, claim

@@ -356,14 +356,10 @@ def test_what_is_written() -> None:
     assert (document["version"], document["count"], document["mechanisms"]) == (2, 12, [[0.1, 1e-9, 5]])
 
 
-@pytest.mark.parametrize(
-    "other",
-    [oc.Laplace(10), oc.DiscreteGaussian(10), oc.DiscreteLaplace(10), oc.ZCDP(0.001), oc.RenyiDP(8, 0.1)],
-    ids=str,
-)
-def test_other_mechanisms_are_refused(other: Any) -> None:
+@pytest.mark.parametrize("other", [oc.ZCDP(0.001), oc.RenyiDP(8, 0.1), oc.Exponential(0.1)], ids=str)
+def test_notions_are_refused(other: Any) -> None:
     bound = oc.compose({oc.Gaussian(4): 2, other: 1}, delta=1e-6)
-    with pytest.raises(InvalidInput, match=r"more than .* pairs and Gaussian noise"):
+    with pytest.raises(InvalidInput, match=r"notions such as Rényi bounds, and certificates cover only"):
         bound.certificate()
 
 

@@ -333,9 +333,9 @@ def test_compare_of_a_mixture_is_drawn(tmp_path: Path) -> None:
     ("options", "line"),
     [
         (
-            "'laplace(10)' --certificate c.json",
-            "--certificate: the answer is about more than (ε, δ) pairs and Gaussian noise, and certificates cover only "
-            "those",
+            "'zcdp(0.1)' --certificate c.json",
+            "--certificate: the answer is about notions such as Rényi bounds, and certificates cover only (ε, δ) pairs "
+            "and mechanisms whose loss is known",
         ),
         (
             "--bits 20",
@@ -355,12 +355,12 @@ def test_what_mixtures_do_not_have(options: str, line: str, tmp_path: Path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_verify_takes_pairs_and_gaussian_noise_only(tmp_path: Path) -> None:
+def test_verify_takes_no_notions(tmp_path: Path) -> None:
     certificate, pairs, mixture = (str(tmp_path / name) for name in ("c.json", "pairs.yaml", "mixture.yaml"))
     Path(pairs).write_text("- rr(eps=0.1)\n- name-and-shame(1e-9)\n- 0.2\n", encoding="utf8")
-    Path(mixture).write_text("- 0.2\n- gaussian(sigma=4)\n- laplace(scale=4)\n", encoding="utf8")
+    Path(mixture).write_text("- 0.2\n- gaussian(sigma=4)\n- zcdp(0.1)\n", encoding="utf8")
     printed(f"compose --from {pairs} --delta 1e-6 --certificate {certificate}")
     assert printed(f"verify {certificate} --from {pairs}").startswith("proved: ")
     result = invoked(f"verify {certificate} --from {mixture}")
-    line = "optcomp: --from: a certificate is about (ε, δ) pairs and Gaussian noise only, got 'laplace(scale=4)'\n"
+    line = "optcomp: --from: a certificate is about (ε, δ) pairs and known losses only, got 'zcdp(rho=0.1)'\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", line)

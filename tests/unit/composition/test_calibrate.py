@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -113,23 +113,66 @@ def test_no_function() -> None:
         oc.calibrate([oc.Gaussian(1)], epsilon=1, delta=1e-5)  # type: ignore[arg-type]
 
 
-def test_the_finest_tolerance_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rtol", [1e-14, 1e-15, 2e-16, 1e-16, 1e-300])
+def test_the_finest_tolerance_ends(rtol: float) -> None:
     """Between neighbouring floats there is nothing left to look for."""
-    search = importlib.import_module("optcomp.composition.calibration")._Search
-    halve, rounds = search._between, 0
+    found = oc.calibrate(lambda x: [oc.Gaussian(x)], epsilon=1, delta=1e-5, rtol=rtol)
+    assert found.evaluations < 200
+    assert found.bound.upper <= 1
+    assert abs(found - found.other) <= max(rtol, 3e-16) * found
 
-    def counted(self: object, good: float, bad: float) -> float:
-        nonlocal rounds
-        rounds += 1
-        assert rounds < 300, "the search does not end"
-        return float(halve(self, good, bad))
 
-    monkeypatch.setattr(search, "_between", counted)
-    for rtol in (1e-14, 1e-15, 2e-16, 1e-16, 1e-300):
-        rounds = 0
-        found = oc.calibrate(lambda x: [oc.Gaussian(x)], epsilon=1, delta=1e-5, rtol=rtol)
-        assert found.bound.upper <= 1
-        assert abs(found - found.other) <= max(rtol, 3e-16) * found
+Q, SIGMA = 0.01, 1.0
+FAMILIES: dict[str, tuple[Any, bool]] = {
+    "noise": (lambda s: {oc.Gaussian(s): 100}, False),
+    "noise on a sample": (lambda s: {oc.PoissonSubsampled(oc.Gaussian(s), Q): 1000}, False),
+    "rate": (lambda q: {oc.PoissonSubsampled(oc.Gaussian(SIGMA), q): 1000}, False),
+    "rounds": (lambda n: {oc.PoissonSubsampled(oc.Gaussian(SIGMA), Q): n}, True),
+    "Laplace noise": (lambda s: {oc.Laplace(s): 50, oc.Gaussian(20): 5}, False),
+    "a size": (lambda x: {oc.PureDP(x): 100}, False),
+    "a notion": (lambda rho: {oc.ZCDP(rho): 10}, False),
+}
+
+
+@pytest.mark.parametrize("epsilon", [1.2, 3.0])
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_smooth_families_take_few_evaluations(name: str, epsilon: float) -> None:
+    """Twenty halvings alone make an interval from 1 to 2 a millionth as long; here the start is found as well."""
+    build, whole = FAMILIES[name]
+    counted = 0
+
+    def counting(number: float) -> Items:
+        nonlocal counted
+        counted += 1
+        return build(number)  # type: ignore[no-any-return]
+
+    found = oc.calibrate(counting, epsilon=epsilon, delta=1e-6, whole=whole, low=100 if whole else None)
+    assert found.evaluations <= 20
+    assert counted <= 20
+    assert found.method == "secant"
+    assert within(build, int(found) if whole else float(found), epsilon, 1e-6)
+    assert found.bound.upper <= epsilon
+    assert not within(build, int(found.other) if whole else found.other, epsilon, 1e-6)
+    assert abs(found.other - found) <= (1 if whole else 1e-6 * found)
+
+
+def test_costs_that_jump_are_halved() -> None:
+    """Between 7.123 and anything above there is nothing to draw a line through."""
+    found = oc.calibrate(lambda x: {oc.PureDP(0.1 if x < 7.123 else 50): 10}, epsilon=4, delta=1e-6)
+    assert found < 7.123 <= found.other <= found * (1 + 1e-6)
+    steps = oc.calibrate(lambda x: {oc.PureDP(0.1): max(1, math.floor(x))}, epsilon=4, delta=1e-6)
+    assert math.floor(steps) + 1 == math.floor(steps.other)
+    assert steps.other - steps <= 1e-6 * steps
+    assert max(found.evaluations, steps.evaluations) <= 60
+
+
+@pytest.mark.parametrize("method", ["renyi", "basic"])
+def test_the_method_that_is_named_decides(method: str) -> None:
+    """With sums alone less fits, and a rough look by another method must not say otherwise."""
+    found = oc.calibrate(lambda s: {oc.Laplace(s): 30}, epsilon=2, delta=1e-6, method=method)
+    assert found.bound.theorem in ("CKS20", "DKMMN06")
+    assert oc.compose({oc.Laplace(float(found)): 30}, delta=1e-6, method=method).upper <= 2
+    assert oc.compose({oc.Laplace(found.other): 30}, delta=1e-6, method=method).upper > 2
 
 
 def test_the_search_needs_a_range() -> None:

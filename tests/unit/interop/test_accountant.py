@@ -301,3 +301,18 @@ def test_counts_cannot_be_changed_from_outside_and_copies_are_apart() -> None:
     accountant.counts.clear()
     other = copy.deepcopy(accountant).compose(G)
     assert (accountant.counts, other.counts) == ({oc.Gaussian(2.0): 1}, {oc.Gaussian(2.0): 2})
+
+
+def test_a_run_that_grows_is_told_what_compose_says() -> None:
+    """The accountant keeps what it computed; every answer is that of a fresh `compose`, within its bracket."""
+    accountant = OptcompAccountant()
+    sampled = ev.PoissonSampledDpEvent(0.01, ev.GaussianDpEvent(1.0))
+    for number in range(1, 4):
+        accountant.compose(sampled, 200)
+        if number == 2:
+            accountant.compose(ev.LaplaceDpEvent(30.0), 2)
+        eps, fresh = accountant.get_epsilon(1e-6), oc.compose(accountant.counts, delta=1e-6)
+        assert fresh.lower <= eps <= fresh.upper * (1 + 1e-9)
+        delta, there = accountant.get_delta(2.0), oc.compose(accountant.counts, epsilon=2.0)
+        assert there.lower <= delta <= there.upper * (1 + 1e-9)
+    assert copy.deepcopy(accountant).get_epsilon(1e-6) == pytest.approx(eps, rel=1e-9)

@@ -171,10 +171,10 @@ def make_laplace(found: Plain) -> Plain:
     return found
 
 
-def test_no_certificate_of_little_gaussian_noise(data: Path, out: Path) -> None:
-    """It counts by the loss of the discrete noise itself, which certificates do not cover."""
+def test_a_certificate_of_little_gaussian_noise(data: Path, out: Path) -> None:
+    """It counts by the loss of the discrete noise itself."""
     view, _ = release_plan(read(PLANS["gaussian"]), data, out)
-    assert "format" not in view["certificate"]
+    assert {law["kind"] for law in view["certificate"]["laws"]} == {"discrete_gaussian"}
     assert view["certificate"]["upper"] <= 1
 
 

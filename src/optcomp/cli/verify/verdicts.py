@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,10 +17,20 @@ from optcomp.cli.progress import working
 from optcomp.cli.writing.digits import mechanisms
 from optcomp.composition import read_any
 from optcomp.errors import InvalidInput
-from optcomp.guarantees import Gaussian, GaussianDP
+from optcomp.guarantees import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    GaussianDP,
+    KnownLoss,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+)
 from optcomp.instances import Mixture, Parts
 from optcomp.numerics import float_above, float_below
 from optcomp.reading import MechanismCounts, written
+from optcomp.theorems import described
 
 if TYPE_CHECKING:
     from optcomp.checker import Exact, Verdict
@@ -67,57 +77,72 @@ def checked(document: Mapping[str, object] | str, files: list[str] | None, forma
     with working("verifying", follow=False) as tell:
         if supplied is None:
             return check(document, tell=tell)
-        verdict = check(document, supplied.groups, supplied.noise, tell=tell)
+        verdict = check(document, *supplied.as_written, tell=tell)
         if verdict.status == "mismatch":
-            again = check(document, supplied.double_groups, supplied.double_noise, tell=tell)
+            again = check(document, *supplied.as_doubles, tell=tell)
             verdict = verdict if again.status == "mismatch" else again
     return verdict
 
 
+_Given = tuple["list[tuple[Exact, Exact, int]]", list[list[object]] | None, list[dict[str, object]] | None]
+"""Pairs, Gaussian noise and other laws, as the checker takes them."""
+
+
 @dataclass(frozen=True)
 class _Supplied:
-    """The mechanisms of a file: (ε, δ) pairs, and Gaussian ones, which are compared only where it has any."""
+    """The mechanisms of a file: (ε, δ) pairs, and others, which are compared only where it has any."""
 
     pairs: Parts
-    gaussians: tuple[tuple[Gaussian | GaussianDP, int], ...] = ()
+    losses: tuple[tuple[KnownLoss, int], ...] = ()
 
     @property
-    def groups(self) -> list[tuple[Exact, Exact, int]]:
-        """ε, δ and copies as written."""
-        return [(eps, delta, copies) for eps, delta, copies in self.pairs.groups]
+    def as_written(self) -> _Given:
+        """Numbers as they stand in the file."""
+        return [(eps, delta, copies) for eps, delta, copies in self.pairs.groups], *_listed(self.losses)
 
     @property
-    def double_groups(self) -> list[tuple[Exact, Exact, int]]:
-        """ε, δ and copies as doubles."""
-        return [(float(eps), float(delta), copies) for eps, delta, copies in self.pairs.groups]
-
-    @property
-    def noise(self) -> list[tuple[Exact, int]] | None:
-        """μ and copies as written."""
-        return [(value.mu, copies) for value, copies in self.gaussians] or None
-
-    @property
-    def double_noise(self) -> list[tuple[Exact, int]] | None:
-        """μ and copies where the parameters are doubles."""
-        return [(_rounded(value).mu, copies) for value, copies in self.gaussians] or None
+    def as_doubles(self) -> _Given:
+        """Every parameter as a double."""
+        groups: list[tuple[Exact, Exact, int]] = [
+            (float(eps), float(delta), copies) for eps, delta, copies in self.pairs.groups
+        ]
+        return groups, *_listed([(_rounded(value), copies) for value, copies in self.losses])
 
 
-def _rounded(value: Gaussian | GaussianDP) -> Gaussian | GaussianDP:
+def _listed(
+    losses: Sequence[tuple[KnownLoss, int]],
+) -> tuple[list[list[object]] | None, list[dict[str, object]] | None]:
+    gaussians, laws = described(Mixture(Parts.of({}), tuple(losses)))
+    return gaussians or None, laws or None
+
+
+def _rounded(value: KnownLoss) -> KnownLoss:
+    """The same mechanism with doubles for parameters."""
+    if isinstance(value, PoissonSubsampled):
+        inner = _rounded(value.mechanism)
+        return PoissonSubsampled(inner, float(value.rate)) if isinstance(inner, Gaussian | Laplace) else value
+    if isinstance(value, GaussianDP):
+        return GaussianDP(float(value.mu))
+    if isinstance(value, RandomizedResponse):
+        return RandomizedResponse(float(value.epsilon), value.answers)
     if isinstance(value, Gaussian):
         return Gaussian(float(value.sigma), float(value.sensitivity))
-    return GaussianDP(float(value.mu))
+    if isinstance(value, Laplace):
+        return Laplace(float(value.scale), float(value.sensitivity))
+    if isinstance(value, DiscreteLaplace):
+        return DiscreteLaplace(float(value.scale), value.sensitivity)
+    return DiscreteGaussian(float(value.sigma), value.sensitivity) if isinstance(value, DiscreteGaussian) else value
 
 
 def _supplied(counts: MechanismCounts) -> _Supplied:
-    """Certificates are about (ε, δ) pairs and Gaussian noise only."""
+    """Certificates are about (ε, δ) pairs and mechanisms whose loss is known only."""
     read = read_any(counts)
     if not isinstance(read, Mixture):
         return _Supplied(read)
-    gaussians = tuple((value, copies) for value, copies in read.others if isinstance(value, Gaussian | GaussianDP))
-    if len(gaussians) < len(read.others):
-        other = next(value for value, _ in read.others if not isinstance(value, Gaussian | GaussianDP))
-        raise Complaint(f"--from: a certificate is about (ε, δ) pairs and Gaussian noise only, got {written(other)!r}")
-    return _Supplied(read.pairs, gaussians)
+    if read.bounded:
+        other = written(read.bounded[0][0])
+        raise Complaint(f"--from: a certificate is about (ε, δ) pairs and known losses only, got {other!r}")
+    return _Supplied(read.pairs, read.losses)
 
 
 def show_verdict(verdict: Verdict, name: str, as_json: bool) -> None:

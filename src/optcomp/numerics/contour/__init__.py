@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from optcomp.numerics.contour.coins import Coins
     from optcomp.numerics.contour.gradient import BLUR, MOST_DENSE, Terms, optimum
     from optcomp.numerics.contour.independent import Independent
-    from optcomp.numerics.contour.plan import Contour, short
+    from optcomp.numerics.contour.kept import Aim, KeptContour, KeptTilts, aim_at, aim_for
+    from optcomp.numerics.contour.plan import Contour, saddle_at, saddle_for, short
     from optcomp.numerics.contour.shift import shifted
 
 _MODULE_OF = {
+    "Aim": "kept",
     "Anchor": "anchor",
     "BLUR": "gradient",
     "Bracket": "bracket",
@@ -29,19 +31,26 @@ _MODULE_OF = {
     "Contour": "plan",
     "Goal": "bracket",
     "Independent": "independent",
+    "KeptContour": "kept",
+    "KeptTilts": "kept",
     "MOST_DENSE": "gradient",
     "Terms": "gradient",
+    "aim_at": "kept",
+    "aim_for": "kept",
     "excess": "bracket",
     "excess_at": "bracket",
     "excess_root": "bracket",
     "optimum": "gradient",
     "root": "bracket",
+    "saddle_at": "plan",
+    "saddle_for": "plan",
     "shifted": "shift",
     "short": "plan",
 }
 """Every name of the surface, and where it comes from."""
 
 __all__ = [
+    "Aim",
     "Anchor",
     "BLUR",
     "Bracket",
@@ -51,13 +60,19 @@ __all__ = [
     "Contour",
     "Goal",
     "Independent",
+    "KeptContour",
+    "KeptTilts",
     "MOST_DENSE",
     "Terms",
+    "aim_at",
+    "aim_for",
     "excess",
     "excess_at",
     "excess_root",
     "optimum",
     "root",
+    "saddle_at",
+    "saddle_for",
     "shifted",
     "short",
 ]

@@ -25,6 +25,9 @@ from optcomp.numerics.laws.law import Summand, Waves
 _BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
 """Nodes computed at once, from few to many, and the fewest that are worth the attempt to skip them."""
 _OCTAVES = 30  # octaves of θ that share what skipping may cost: more than there ever are
+_REACH = (
+    6.0  # about w times the last θ where a cap on the work calls for a smoothing: how far it must reach depends on w
+)
 _DEAREST = 1e8  # nanoseconds: a single value that costs more is not asked for
 
 
@@ -65,7 +68,9 @@ class Independent:
         return np.where(inside, value, math.nan), np.where(inside, slope, math.nan), np.maximum(curve, 1e-300)
 
     def means(self, plan: Contour) -> Means:
-        """K at the three tilts of a plan."""
+        """K at the three tilts of a plan; a plan for 1 - F says nothing if some probability is left out."""
+        if not (plan.excess or all(law.whole for law, _ in self.laws)):
+            return Means((0.0, math.inf), (0.0, math.inf), (0.0, math.inf))
         return Means(*(self._mean(c) for c in (plan.tilt, plan.above, plan.below)))
 
     def _mean(self, c: float) -> tuple[float, float]:
@@ -79,8 +84,12 @@ class Independent:
     def anchor(self, plan: Contour, work: float) -> Anchor:
         """Compute a plan, with about that much work at most."""
         log_means = self.means(plan)
-        plan, nodes, capped, spent = _Gathering(self, plan, work).run()
+        plan, nodes, capped, spent = self.gathered(plan, work)
         return Anchor(Integral(plan, nodes, log_means), nodes, log_means, self.total, capped, spent)
+
+    def gathered(self, plan: Contour, work: float) -> tuple[Contour, Nodes, bool, float]:
+        """The plan as it was carried out, its nodes, whether work ran out, and how much was spent."""
+        return _Gathering(self, plan, work).run()
 
     def log_fade(self, c: float, theta: float) -> float:
         """At least log|φ(θ')| for every θ' >= θ."""
@@ -92,7 +101,11 @@ class Independent:
 
     def values(self, c: float, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """φ at ascending places: real part, imaginary part and a bound on the error of either."""
-        log_size, angle, error, log_most = self._product([law.waves(c, theta) for law, _ in self.laws], theta)
+        return self.multiplied([law.waves(c, theta) for law, _ in self.laws], theta)
+
+    def multiplied(self, waves: Sequence[Waves], theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """The same from what each law has there."""
+        log_size, angle, error, log_most = self._product(waves, theta)
         size = np.exp(np.minimum(log_size, 0.0))
         good = error < 0.5
         slack = size * np.expm1(np.where(good, error, 0.0)) + 30 * U * size
@@ -133,7 +146,8 @@ class _Gathering:
     def _without_smoothing(self, plan: Contour) -> Contour:
         """The plan without smoothing, if the laws fade about as soon as it would cut."""
         blurred = node_reach(plan) / math.sqrt(plan.smoothing)
-        return replace(plan, smoothing=0.0) if self._faded(plan) <= max(1.5 * blurred, 200 * plan.step) else plan
+        self.faded = self._faded(plan)
+        return replace(plan, smoothing=0.0) if self.faded <= max(1.5 * blurred, 200 * plan.step) else plan
 
     def _faded(self, plan: Contour) -> float:
         """From this θ on the laws themselves make everything negligible."""
@@ -159,16 +173,22 @@ class _Gathering:
         """Bulk, ranges that can be skipped, and what is left."""
         plan = self.plan
         w = math.sqrt(plan.smoothing)
-        top = min(node_reach(plan) / w if w else math.inf, self._faded(plan))
+        top = min(node_reach(plan) / w if w else math.inf, self.faded)
         wanted = math.ceil(min(top / plan.step, 2.0**52))
         last = self._fill(wanted)
         if last < wanted:
-            cut = (node_reach(plan) / (last * plan.step)) ** 2
+            cut = self._cutting(plan, last * plan.step)
             plan = self.plan = replace(plan, smoothing=max(cut, plan.smoothing))
         near, far = self._beyond(last * plan.step)
         theta, real, imag, error = (np.concatenate(column) for column in zip(*self.kept, strict=True))
         nodes = Nodes(theta, real, imag, error, 1.0001 * self.near + near, 1.0001 * self.far + far)
         return plan, nodes, last < wanted, self.spent
+
+    def _cutting(self, plan: Contour, top: float) -> float:
+        """The smoothing that, with what the laws have faded already, makes everything beyond the top negligible."""
+        faded = math.exp(max(min(self.whole.log_fade(plan.tilt, top), 0.0), -600.0))
+        smoothing = max((_REACH / top) ** 2, plan.smoothing)
+        return (node_reach(replace(plan, smoothing=smoothing, tolerance=plan.tolerance / faded)) / top) ** 2
 
     def _fill(self, last: int) -> int:
         """Compute or skip nodes up to the last, or as far as work and memory go: the last that is accounted for."""

@@ -1,6 +1,7 @@
 """Laws of single real random variables, as the contour integral needs them: exponential moments on vertical lines."""
 
 from optcomp.numerics.laws.atoms import AtomicLaw, Atoms
+from optcomp.numerics.laws.cut_normal import CutNormalLaw
 from optcomp.numerics.laws.discrete_gaussian import LEAST_SIGMA, MOST_SIGMA, DiscreteGaussianLaw
 from optcomp.numerics.laws.gaussian import NormalLaw, normal_excess
 from optcomp.numerics.laws.laplace import LaplaceLaw
@@ -11,6 +12,7 @@ from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 __all__ = [
     "AtomicLaw",
     "Atoms",
+    "CutNormalLaw",
     "DiscreteGaussianLaw",
     "LEAST_SIGMA",
     "LaplaceLaw",

@@ -26,24 +26,24 @@ class AtomicLaw(CloudLaw):
             self.most = max(float_up(value) for value, _ in known)
             top = max(known, key=lambda atom: float(atom[0].mid()))
             self.log_top = float_down(top[1].log())
-            self._values = np.array([float(value.mid()) for value, _ in known])
+            self.places = np.array([float(value.mid()) for value, _ in known])
             self._logs = np.array([float(p.log().mid()) for _, p in known])
 
     def log_mean(self, c: float) -> arb:
         return sum((p * (arb(c) * value).exp() for value, p in self.atoms()), arb(0)).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
-        return log_mean_by_points(self._logs, self._values, c)
+        return log_mean_by_points(self._logs, self.places, c)
 
     def cloud(self, c: float, theta: float) -> Cloud:
         with precision(SUM_BITS):
             logs = [p.log() + arb(c) * value for value, p in self.atoms()]
             top = max(logs, key=lambda log: float(log.mid()))
             weights = np.array([float((log - top).exp().mid()) for log in logs])
-        return Cloud(self._values, weights, 8 * U, 4 * U * np.abs(self._values), lambda place: 0 * place + 1e-290)
+        return Cloud(self.places, weights, 8 * U, 4 * U * np.abs(self.places), lambda place: 0 * place + 1e-290)
 
     def points(self, c: float, theta: float) -> float:
-        return float(self._values.size)
+        return float(self.places.size)
 
     def mean(self) -> arb:
         return sum((p * value for value, p in self.atoms()), arb(0))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from flint import arb
 
 from optcomp.numerics.balls import SUM_BITS, float_up, precision
-from optcomp.numerics.blocked import CACHED, Floats, U
+from optcomp.numerics.blocked import CACHED, Floats, U, fold_error, folded_sum
 from optcomp.numerics.laws.law import Law, Waves, joined, waves_of
 
 _MOST_CLOUDS = 32  # clouds remembered for a law: tilts of one plan times octaves
@@ -25,6 +25,9 @@ LOG_CUT = 46.0  # e^-46 is 1e-20: what the points may miss of a law, far below u
 MOST_POINTS = 400_000  # more points than that cost more than the bound is worth
 _SIDE, _SLICE, _STACK = 64, 15, 32
 """64 * 64 * 15 multiplications: see `contour/products.py`."""
+_CHUNK = 16 * _SLICE * _STACK
+"""Points at a time: their rotations take some megabytes."""
+_TERMS = 20  # of the exponential series up to 1: the rest is below 1/20!, less than u/200
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,7 @@ class Cloud:
 
     @cached_property
     def _centred(self) -> tuple[float, Floats, Floats]:
-        share = self.weight / self.weight.sum()
+        share = self.weight / folded_sum(self.weight)
         centre = float((share * self.place).sum())
         return centre, share, self.place - centre
 
@@ -51,7 +54,7 @@ class Cloud:
         """Relative error of each share (but for a common factor), and the mean error of the places."""
         _, share, away = self._centred
         rough = float((self.rough * share).sum())
-        own = 1.01 * (self.rough + rough) + (2 * away.size + 40) * U
+        own = 1.01 * (self.rough + rough) + 2.02 * fold_error(away.size) + 40 * U
         places = float(((self.blur + 8 * U * np.abs(away)) * share).sum())
         return np.broadcast_to(2 * own * share, share.shape), 1.01 * places
 
@@ -80,31 +83,77 @@ class Cloud:
         own, places = self._slacks
         half = (0.5 * theta)[:, np.newaxis] * away
         sine, cosine = np.sin(half), np.cos(half)
-        real, imag = -2 * (sine * sine * share).sum(axis=1), 2 * (sine * cosine * share).sum(axis=1)
+        real, imag = -2 * _row_sums(sine * sine * share), 2 * _row_sums(sine * cosine * share)
         return real, imag, 1.01 * (np.abs(sine) * own).sum(axis=1) + theta * places
 
     def _products(self, theta: Floats) -> Waves:
-        """For θ = α + β the sum over points is a matrix product of e^{iαl} and e^{iβl}; errors are absolute then."""
+        """The points about the centre by their moments, the others by matrix products: round-off is as small as they.
+
+        For θ = α + β the sum over points is a matrix product of e^{iαl} and e^{iβl}.
+        """
         centre, share, away = self._centred
+        close = np.abs(away) * theta[-1] <= 1
+        real, imag = _by_moments(away[close] * theta[-1], share[close], theta / theta[-1])
+        value = _by_matrices(away[~close], share[~close], theta)
+        mass = folded_sum(share[~close])
         step = (theta[-1] - theta[0]) / (theta.size - 1)
-        inner = step * np.arange(_SIDE, dtype=np.float64)
-        columns = _rotations(away, inner)
-        values = []
-        for start in theta[:: _SIDE * _SIDE]:
-            rows = _rotations(away, start + step * _SIDE * np.arange(_SIDE, dtype=np.float64)) * share[:, np.newaxis]
-            values.append(_in_slices(rows, columns).ravel())
-        value = np.concatenate(values)[: theta.size]
         spacing = np.abs(theta[0] + step * np.arange(theta.size) - theta)  # round-off of the even spacing
-        rough = float((self.rough * share).sum())
-        mean_away = float((np.abs(away) * share).sum())
-        error = 2.02 * rough + (2 * away.size + 100) * U + theta * (self._slacks[1] + 16 * U * mean_away)
-        error = error + 1.01 * spacing * mean_away + 2.01 * (self.cut(theta) + self.cut(0 * theta))
-        return waves_of(centre, value.real - 1, value.imag, error)
+        error = self._product_errors(theta, close) + 1.01 * spacing * self.spread
+        cut = 2.01 * (self.cut(theta) + self.cut(0 * theta))
+        return waves_of(centre, real + (value.real - mass), imag + value.imag, error + cut)
+
+    def _product_errors(self, theta: Floats, close: npt.NDArray[np.bool_]) -> Floats:
+        """Of moments relative to E θ|l-m| over the points about the centre, of products to the mass of the others."""
+        _, share, away = self._centred
+        rough = self.rough * share
+        near, rest = float((share * np.abs(away))[close].sum()), float(share[~close].sum())
+        size = theta * near + 2 * rest  # at least the sum of |e^{iθ(l-m)} - 1|
+        weights = theta * float((rough * np.abs(away))[close].sum()) + 2 * float(rough[~close].sum())
+        sums = 3.03 * fold_error(away.size) * (1.72 * theta * near + rest) + U * (60 * theta * near + 130 * rest)
+        stacks = away.size / (_SLICE * _STACK / 2) * U * rest
+        places = theta * (self._slacks[1] + 16 * U * self.spread)
+        return np.asarray(1.02 * (weights + float(rough.sum()) * size + sums + stacks) + places)
 
 
 def in_products(nodes: int, points: int) -> bool:
     """Whether a matrix product is worth its preparation."""
-    return nodes >= _SIDE * _SIDE // 2 and points >= 4 * _SIDE
+    return nodes >= 2 * _SIDE and points >= 4 * _SIDE
+
+
+def _row_sums(terms: Floats) -> Floats:
+    """The sum of each row, within `fold_error`; the terms are overwritten."""
+    size = terms.shape[1]
+    while size > 1:
+        half = (size + 1) // 2
+        terms[:, : size - half] += terms[:, half:size]
+        size = half
+    return terms[:, 0]
+
+
+def _by_moments(away: Floats, share: Floats, part: Floats) -> tuple[Floats, Floats]:
+    """The sum of w(e^{ita} - 1) for |a| <= 1 and several t <= 1, by the exponential series."""
+    sides = [np.zeros_like(part), np.zeros_like(part)]
+    moment, factor = share, np.ones_like(part)
+    for power in range(1, _TERMS):
+        moment, factor = moment * away, factor * (part / power)
+        sides[power % 2] += (-1) ** (power // 2) * folded_sum(moment) * factor
+    return sides[0], sides[1]
+
+
+def _by_matrices(away: Floats, share: Floats, theta: Floats) -> npt.NDArray[np.complex128]:
+    """The sum of w e^{iθa} at evenly spaced θ, some points at a time."""
+    step = (theta[-1] - theta[0]) / (theta.size - 1)
+    inner, outer = (step * unit * np.arange(_SIDE, dtype=np.float64) for unit in (1, _SIDE))
+    total = np.zeros(theta.size, dtype=np.complex128)
+    for start in range(0, away.size, _CHUNK):
+        places, weights = away[start : start + _CHUNK], share[start : start + _CHUNK, np.newaxis]
+        columns = _rotations(places, inner)
+        for first in range(0, theta.size, _SIDE * _SIDE):
+            count = min(_SIDE, -(-(theta.size - first) // _SIDE))
+            rows = _rotations(places, theta[first] + outer[:count]) * weights
+            part = total[first : first + count * _SIDE]
+            part += _in_slices(rows, columns).ravel()[: part.size]
+    return total
 
 
 def _rotations(away: Floats, theta: Floats) -> npt.NDArray[np.complex128]:
@@ -177,6 +226,6 @@ class CloudLaw(Law):
         return self._known[c, "slope"]
 
     def cost(self, c: float, theta: float, count: int) -> float:
-        """Two trigonometric functions for each point, or a multiplication."""
+        """Two trigonometric functions for each point, or a multiplication and some of them for all nodes together."""
         points = self.points(c, 2.0 ** math.ceil(math.log2(max(theta, 1.0))))
-        return 100.0 + (3.0 if in_products(count, int(points)) else 40.0) * points
+        return 100.0 + (1.0 + 40.0 * _SIDE / count if in_products(count, int(points)) else 40.0) * points

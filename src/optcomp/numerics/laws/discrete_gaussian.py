@@ -38,7 +38,7 @@ class DiscreteGaussianLaw(Law):
         self._sums: list[arb] = []
         self._reach = math.ceil(math.sqrt(0.25 + (_FAR / self._beta) ** 2) - 0.5)  # β² r(r+1) >= 10.5²
 
-    def _ring(self, c: float) -> arb:
+    def ring(self, c: float) -> arb:
         """R(c) for real c."""
         sigma = ball(self.sigma)
         square = 2 * (arb.pi() * sigma) ** 2
@@ -49,7 +49,7 @@ class DiscreteGaussianLaw(Law):
         return 1 + 2 * sum(terms, arb(0)) + rest * arb(0, 2)
 
     def log_mean(self, c: float) -> arb:
-        ratio = self._ring(c) / self._ring(0.0)
+        ratio = self.ring(c) / self.ring(0.0)
         return self.variance_of_normal() * arb(c) * (arb(c) + 1) / 2 + ratio.log()
 
     def variance_of_normal(self) -> arb:
@@ -100,7 +100,7 @@ class DiscreteGaussianLaw(Law):
         """|φ| is at most the sum of e^{-d²/2}/R(c), d the distances of θΔ/σ from multiples of β; the nearest counts."""
         if (c, "ring") not in self._known:
             with precision(SUM_BITS):
-                self._known[c, "ring"] = float_down(self._ring(c))
+                self._known[c, "ring"] = float_down(self.ring(c))
         x = theta * self.shift / self._sigma
         away = max(abs(math.remainder(x, self._beta)) - radius * self.shift / self._sigma - 1e-12 * x, 0.0)
         others = 2 + 2 / -math.expm1(-0.25 * self._beta**2)
@@ -118,14 +118,14 @@ class DiscreteGaussianLaw(Law):
         count = math.ceil(math.sqrt((SUM_BITS + 64) * math.log(2) / (2 * (math.pi * self._sigma) ** 2))) + 2
         curve = sum(((-square * m * m).exp() * m * m for m in range(1, count)), arb(0)) * 2
         curve += (-square * count * count).exp() * count * count * 8 * arb(0, 1)
-        return self.variance_of_normal() - (2 * arb.pi() * self.shift) ** 2 * curve / self._ring(0.0)
+        return self.variance_of_normal() - (2 * arb.pi() * self.shift) ** 2 * curve / self.ring(0.0)
 
     def _below(self, bound: arb) -> arb:
         """P(X < bound) for the noise X, from the shorter side."""
         if bound > 0.5:
             return 1 - self._below(1 - _least_whole_at_or_above(bound))
         top = int(_least_whole_at_or_above(bound).unique_fmpz()) - 1
-        whole = (2 * arb.pi()).sqrt() * ball(self.sigma) * self._ring(0.0)
+        whole = (2 * arb.pi()).sqrt() * ball(self.sigma) * self.ring(0.0)
         return self._weight_up_to(top) / whole
 
     def _weight_up_to(self, top: int) -> arb:

@@ -37,6 +37,8 @@ class Summand(ABC):
     """At least its largest value."""
     log_top: float = -math.inf
     """At most log P(L = its largest value)."""
+    whole: bool = True
+    """Whether its probabilities add up to 1."""
     most_tilt: float = math.inf
     """Beyond this tilt the law is too costly to look at."""
 

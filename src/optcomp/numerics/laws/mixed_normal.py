@@ -24,6 +24,7 @@ from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.gaussian import normal_tail
+from optcomp.numerics.laws.mixed_fade import Fade
 from optcomp.numerics.laws.mixed_shape import Rule, Shape, log_ratio, middle_of, share_of
 
 Direction = Literal["towards", "away"]
@@ -37,6 +38,9 @@ _APART = 60.0  # μ from which the two humps are integrated apart
 class MixedNormalLaw(CloudLaw):
     """The loss between N(0, 1) and (1-q) N(0, 1) + q N(μ, 1), 0 < q < 1."""
 
+    end = math.inf
+    """No x beyond this counts."""
+
     def __init__(self, mu: Exact, q: Exact, direction: Direction) -> None:
         super().__init__()
         self.mu, self.q, self.direction = mu, q, direction
@@ -44,7 +48,7 @@ class MixedNormalLaw(CloudLaw):
         self._sign = 1.0 if direction == "towards" else -1.0
         self._shapes: dict[float, Shape] = {}
         self._rules: dict[tuple[float, float, float], Rule] = {}
-        self._fades: dict[float, tuple[Floats, Floats]] = {}
+        self._fades: dict[float, tuple[Floats, Floats, Fade]] = {}
         self.most_tilt = _MOST_REACH / self._mu + 3
         if direction == "away":
             self.most_tilt = 0.5 * _MOST_REACH**2 / -math.log1p(-self._q)
@@ -70,7 +74,7 @@ class MixedNormalLaw(CloudLaw):
             if len(self._shapes) >= _MOST_SHAPES:
                 for known in (self._shapes, self._rules, self._fades):
                     known.clear()
-            self._shapes[c] = Shape(self._mu, self._q, self._power(c))
+            self._shapes[c] = Shape(self._mu, self._q, self._power(c), self.end)
         return self._shapes[c]
 
     def rule(self, c: float, theta: float, log_cut: float = LOG_CUT) -> Rule:
@@ -110,7 +114,7 @@ class MixedNormalLaw(CloudLaw):
         power = c + 1 if self.direction == "towards" else -c
         x, log_width = self._guess_places(power)
         log_a = log_ratio(self._mu, self._q, x)
-        log_p = log_width - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+        log_p = np.where(x < self.end, log_width - 0.5 * x * x - 0.5 * math.log(2 * math.pi), -math.inf)
         log_p = log_p + log_a if self.direction == "towards" else log_p
         place = self._sign * log_a
         with np.errstate(all="ignore"):
@@ -145,17 +149,17 @@ class MixedNormalLaw(CloudLaw):
     def fade(self, c: float, theta: float) -> float:
         if c not in self._fades:
             self._fades[c] = self._fading(c)
-        left, right = self._fades[c]
-        return min(1.0, float((left + right / theta).min()))
+        left, right, lifted = self._fades[c]
+        return min(float((left + right / theta).min()), lifted.bound(theta))
 
-    def _fading(self, c: float) -> tuple[Floats, Floats]:
-        """For each edge: the mass left of it, and 4 max(G/l') right of it, relative to I(γ)."""
+    def _fading(self, c: float) -> tuple[Floats, Floats, Fade]:
+        """For each edge the mass left of it and 4 max(G/l') right of it, relative to I(γ); and the lifted line."""
         shape = self.shape(c)
         before = np.concatenate(([0.0], np.cumsum(shape.masses))) + shape.tails[0]
         with np.errstate(over="ignore", divide="ignore"):
             steep = np.append(shape.log_most, shape.at_edges[-1]) - np.log(self._mu * shape.share)
             most = np.maximum.accumulate(steep[::-1])[::-1]  # beyond the cells G/l' falls
-            return 1.01 * before / shape.least, 4.04 * np.exp(most) / shape.least
+            return 1.01 * before / shape.least, 4.04 * np.exp(most) / shape.least, Fade(shape)
 
     def slope(self, c: float) -> float:
         """E|L-m| under the tilted law, cell by cell; in the tails L grows by μ|x| at most and G falls by e^{-13|x|}.

@@ -51,10 +51,10 @@ class Rule:
 
 
 class Shape:
-    """G for one γ = `power`, in units of its largest value at an edge of a cell."""
+    """G for one γ = `power`, in units of its largest value at an edge of a cell; nothing beyond `end`, if it ends."""
 
-    def __init__(self, mu: float, q: float, power: float) -> None:
-        self.mu, self.q, self.power = mu, q, power
+    def __init__(self, mu: float, q: float, power: float, end: float = math.inf) -> None:
+        self.mu, self.q, self.power, self.end = mu, q, power, end
         self.middle = middle_of(mu, q)
         self.edges = self._edges()
         x = self.edges
@@ -71,7 +71,9 @@ class Shape:
         spare = width * _SHARE_SLACK * np.maximum(np.abs(least), np.abs(most))
         self.log_most = np.minimum(low + width * np.maximum(rise, 0), high + width * np.maximum(-fall, 0)) + spare
         inner = np.maximum(low + width * np.minimum(fall, 0), high - width * np.maximum(rise, 0)) - spare
-        self.least = float((width * np.exp(inner - 2 * np.maximum(slack[:-1], slack[1:]))).sum()) / _SLACK
+        self.least_masses = width * np.exp(inner - 2 * np.maximum(slack[:-1], slack[1:])) / _SLACK
+        """At most the integral of G over each cell."""
+        self.least = float(self.least_masses.sum()) * (1 - 1e-12)
         """At most the integral of G."""
 
     def _edges(self) -> Floats:
@@ -79,6 +81,12 @@ class Shape:
         if self.power < 0:
             return np.linspace(-math.sqrt(2 * self.power * math.log1p(-self.q) + _WIDE**2) - 1, _WIDE, _CELLS + 1)
         end = self.power * self.mu
+        if self.end < end + _WIDE:
+            return np.linspace(-_WIDE, self.end, _CELLS + 1)
+        usual = self._usual_edges(end)
+        return np.append(usual, self.end) if math.isfinite(self.end) else usual
+
+    def _usual_edges(self, end: float) -> Floats:
         if end < _LONG:
             return np.linspace(-_WIDE, end + _WIDE, _CELLS + 1)
         ends = np.linspace(-_WIDE, _WIDE, _FINE + 1), np.linspace(end - _WIDE, end + _WIDE, _FINE + 1)
@@ -94,8 +102,11 @@ class Shape:
         left = float(self.at_edges[0])
         if self.power < 0:
             left = -0.5 * low * low + self.power * math.log1p(-self.q) - self.top + _LOG_SLACK
+        below = _SLACK * math.exp(min(left, 600.0)) / -low
+        if math.isfinite(self.end):
+            return below, 0.0
         fall = high - max(self.power, 0.0) * self.mu
-        return _SLACK * math.exp(min(left, 600.0)) / -low, _SLACK * math.exp(float(self.at_edges[-1])) / fall
+        return below, _SLACK * math.exp(float(self.at_edges[-1])) / fall
 
     @cached_property
     def masses(self) -> Floats:
@@ -130,7 +141,8 @@ class Shape:
             step = _rounded_down(2 * math.pi / max(need / a, self._joint_pace(theta, kept, a, split, goal)))
             low = self._low(step, theta)
             extra = max(extra, theta * self.mu * low - math.log(math.expm1(2 * math.pi * low / step)) + 3.0)
-        missed = self._missed(theta, step, kept, a, split) + self._dropped(kept, step)
+        kept = kept & ~self._last(step)
+        missed = self._missed(theta, step, kept, a, split) + self._dropped(kept, step) + self._cut(theta, step)
         return Rule(step, self._runs(kept, step), _SLACK * missed / self.least + 1e-290)
 
     def _height(self, log_cut: float) -> tuple[bool, float]:
@@ -183,6 +195,22 @@ class Shape:
         """At least the sum over the points left out: in a cell of width w there are at most w/step + 1."""
         inner = (self.masses * (1 + step / np.diff(self.edges)))[~kept].sum()
         return float(inner) + sum(self.tails) * (1 - float(self.edges[0]) * step)
+
+    def _last(self, step: float) -> Mask:
+        """The cells that reach into the last step before the end."""
+        return np.asarray(self.edges[1:] > self.end - step)
+
+    def _cut(self, theta: float, step: float) -> float:
+        """At least what an end costs: the rule serves the integral up to the last place halfway between two points.
+
+        There the line comes down to the real one, from a', and the kernel is at most 1/2.
+        """
+        last = self._last(step)
+        if not last.any():
+            return 0.0
+        low = self._low(step, theta)
+        upright = low * math.exp(float(self.log_most[last].max()) + 0.5 * low * low + theta * self.mu * low + 0.15)
+        return float(self.masses[last].sum()) + upright
 
     def _missed(self, theta: float, step: float, kept: Mask, a: float, split: bool) -> float:
         """At least the error of the rule with all points: 2 ∫ |e^{-z²/2} A^{γ+iθ}|/(e^{2π Im z/h} - 1) on the line."""

@@ -126,3 +126,14 @@ def test_roots_between_their_ends(index: int, log_t: float) -> None:
         assert not truth.excess(Fraction(found.upper), 300) > t
         assert found.lower == 0 or not truth.excess(Fraction(found.lower), 300) < t
     assert found.upper == 0 or found.upper - found.lower <= 1.1e-9 * found.upper
+
+
+def test_a_cap_before_the_law_has_faded_leaves_a_useful_bracket() -> None:
+    """The plan needs no smoothing, but the work ends early: the smoothing that cuts there must reach far enough."""
+    law = MixedNormalLaw(1 / 0.65, 2.3e-4, "towards")
+    log_t = math.log(3.4e-18)
+    with np.errstate(all="ignore"):
+        found, made = excess_root(Independent([(law, 7)], 20.0), Goal((log_t, log_t), (-1e-17, 0.0)), 1e-9, 5e8)
+    assert made.capped
+    assert made.nodes.near < 10 * made.integral.plan.share
+    assert found.upper - found.lower < 1e-4 * found.upper

@@ -12,7 +12,7 @@ from flint import acb, arb
 
 from optcomp.numerics.laws.law import Law, Waves
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
-from optcomp.numerics.laws.mixed_normal import Direction
+from optcomp.numerics.laws.mixed_normal import Direction, MixedNormalLaw
 from tests.oracles.truth import working
 from tests.unit.numerics.laws.known import KNOWN, Known, moment_at
 
@@ -97,6 +97,25 @@ def test_long_runs_of_nodes(name: str) -> None:
             gap = abs((truth(known, 0.25, float(theta[i])) / claimed(waves, i, float(theta[i]))).log())
             assert not gap > float(waves.error[i])
             assert waves.error[i] < 1e-9
+
+
+def test_round_off_of_long_runs_is_that_of_the_rare_points() -> None:
+    """At a rate of 1e-6 nearly all mass lies about the mean: a million rounds must not multiply its round-off."""
+    mu, q, c = 2.0, 1e-6, 3.0
+    theta = np.linspace(0.0, 400.0, 5000)
+    waves = MixedNormalLaw(mu, q, "towards").waves(c, theta)
+    assert np.median(waves.error) < 1e-16
+    with working(160):
+        rule = []
+        for j in range(-14 * 200, 22 * 200):
+            x = arb(j) / 200
+            loss = (1 + arb(q) * (mu * x - arb(mu) ** 2 / 2).expm1()).log()
+            rule.append((loss, ((c + 1) * loss - x * x / 2).exp()))
+        whole = sum((weight for _, weight in rule), arb(0))
+        for i in (0, 1, 65, 2501, 3300, 4097, 4999):
+            place = float(theta[i])
+            phi = sum((weight * acb(0, place * loss).exp() for loss, weight in rule), acb(0)) / whole
+            assert not abs((phi / claimed(waves, i, place)).log()) > float(waves.error[i]), i
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if name.startswith("subsampled")][::3])

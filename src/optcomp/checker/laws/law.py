@@ -1,0 +1,92 @@
+"""What the proof about a sum of losses needs to know of each of its laws, in balls; guesses are in floats.
+
+A law here is that of one mechanism's loss L in one direction.  M(s) = E e^{sL}, and φ(θ) = M(c+iθ)/M(c) on the line
+through c.  Every ball contains its number; whatever is called a guess may be wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from flint import acb, arb
+
+from optcomp.checker.balls import Exact
+from optcomp.checker.guess import Floats
+
+
+class TooMuch(Exception):
+    """More work than a proof is allowed."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A law in floats, roughly: places with the logarithms of their weights."""
+
+    places: Floats
+    logs: Floats
+
+    def cumulants(self, tilts: Floats) -> tuple[Floats, Floats, Floats]:
+        """K, K' and K'' at each tilt."""
+        exponents = self.logs + np.outer(tilts, self.places)
+        most = exponents.max(axis=1, keepdims=True)
+        weights = np.exp(exponents - most)
+        total = weights.sum(axis=1)
+        mean = weights @ self.places / total
+        square = weights @ self.places**2 / total
+        return np.log(total) + most[:, 0], mean, np.maximum(square - mean**2, 0.0)
+
+
+@dataclass(frozen=True)
+class Tilted:
+    """Weights p_j e^{cl_j} of the atoms from number `start` on, and a bound on those of all other atoms together."""
+
+    start: int
+    weights: list[arb]
+    rest: arb
+
+
+class Law(Protocol):
+    """The loss of one mechanism in one direction."""
+
+    def top(self) -> tuple[Exact, Exact]:
+        """What the largest loss lies between; infinity if there is none."""
+
+    def cloud(self) -> Cloud:
+        """About the law, for guesses."""
+
+    def log_moment(self, x: arb) -> arb:
+        """log E e^{xL}."""
+
+    def waves(self, c: arb, step: arb, last: int) -> list[acb]:
+        """φ at 0, step, ..., last * step."""
+
+    def fade(self, c: arb, theta: arb) -> arb:
+        """A bound on |φ| at θ and everywhere beyond it."""
+
+    def fade_guess(self, c: float, theta: float) -> float:
+        """About that bound."""
+
+    def excess(self, y: Fraction) -> arb:
+        """E(1 - e^{y-L})_+ at any real y."""
+
+
+class Atomic(Law, Protocol):
+    """A law on places l_j = first + j span, j a whole number."""
+
+    @property
+    def first(self) -> Fraction:
+        """l_0."""
+
+    @property
+    def span(self) -> Fraction:
+        """The distance of neighbouring atoms."""
+
+    @property
+    def atoms(self) -> int | None:
+        """How many atoms there are, numbered from 0; None if infinitely many."""
+
+    def tilted(self, c: arb) -> Tilted:
+        """The atoms that count at this tilt, at the working precision."""

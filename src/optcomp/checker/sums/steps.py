@@ -1,0 +1,132 @@
+"""Ways to enclose F of a sum of laws, cheapest first; each is sound alone, and together they only save time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from flint import arb
+
+from optcomp.checker.balls import LEAST_BITS, ball, working
+from optcomp.checker.instance import Range
+from optcomp.checker.sums import lattice
+from optcomp.checker.sums.integral import integrated
+from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
+from optcomp.checker.sums.listed import Listed, few_values
+from optcomp.checker.sums.plan import Sketch
+from optcomp.checker.sums.total import Total
+
+Step = Callable[[Sequence[Fraction]], dict[Fraction, Range]]
+"""What F lies between, at those of the places about which the step says something."""
+
+_PRECISIONS = (36.0, 60.0, 110.0)
+"""Correct bits of F that are aimed at, one after the other."""
+_CLOSED = (128, 512, 2048)
+"""Bits of the closed forms, whose differences may cancel."""
+_SHARES = (1.0, 0.6, 0.35, 0.1, 0.01)
+"""Widths of a smoothing as shares of the one that a claim calls for."""
+_FEW = 40  # Laplace losses for which the exact sum is tried before the integral
+_WIDEST = 0.1  # (1+c)² w² of the widest smoothing: F is then known to about a tenth
+_NEAR = 0.05  # places whose distance, times 1 + c, is below this share a contour
+
+
+class Gap(NamedTuple):
+    """How far the ends of a claim are from each other: in y, and in F relatively; one of the two is 0, or both."""
+
+    places: float
+    values: float
+
+
+class Steps:
+    """The steps for one sum; `gap` is that of the claim, `effort` about the most seconds for a step."""
+
+    def __init__(self, total: Total, gap: Gap, effort: float) -> None:
+        self.total, self._gap, self._effort = total, gap, effort
+
+    @cached_property
+    def sketch(self) -> Sketch:
+        """The sum in floats."""
+        return Sketch(self.total)
+
+    def quick(self, ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+        """0 from the largest loss on; else at most κ_c M(c) e^{-cy}."""
+        high = self.total.top[1]
+        return {y: Range(arb(0), arb(0)) if y >= high else Range(arb(0), self._chernoff(y)) for y in ys}
+
+    def _chernoff(self, y: Fraction) -> arb:
+        with working(LEAST_BITS):
+            c = arb(self.sketch.contour(float(y), right=True))
+            log = self.total.log_moment(c) + self.total.variance() * c * (c + 1) / 2 - c * ball(y)
+            return (log + c * c.log() - (1 + c) * (1 + c).log()).exp().min(arb(1))
+
+    def all(self) -> Iterator[tuple[str, Step]]:
+        """Every step with its name."""
+        if few_values(self.total):
+            for precision in _CLOSED:
+                yield "closed form", self._listed(precision)
+            return
+        copies = laplace_copies(self.total)
+        if 0 < copies <= _FEW:
+            yield "the exact sum of Laplace losses", self._laplaces
+        found = lattice.split(self.total)
+        for bits in _PRECISIONS:
+            if found is not None:
+                yield "lattice", self._lattice(found, bits)
+            else:
+                yield "contour integral", self._contour(bits)
+        if copies > _FEW:
+            yield "the exact sum of Laplace losses", self._laplaces
+        for share in _SHARES:
+            yield "smoothed contour integral", self._smoothed(share)
+
+    def _listed(self, bits: int) -> Step:
+        def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+            with working(bits):
+                listed = Listed(self.total)
+                return {y: listed.excess(y) for y in ys}
+
+        return step
+
+    def _laplaces(self, ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+        top = self.total.top[1]
+        return {y: laplace_sum(self.total, y, LEAST_BITS) if y < top else Range(arb(0), arb(0)) for y in ys}
+
+    def _lattice(self, found: lattice.Split, bits: float) -> Step:
+        sketch = self.sketch if not found.others.laws else Sketch(found.main)
+        return self._clustered(lambda ys: lattice.on_lattice(found, sketch, ys, bits))
+
+    def _contour(self, bits: float) -> Step:
+        return self._clustered(lambda ys: integrated(self.total, self.sketch, ys, bits, 0.0, self._effort))
+
+    def _smoothed(self, share: float) -> Step:
+        """Width w costs about (1+c) w² in y."""
+
+        def enclose(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+            c = self.sketch.contour(float(ys[0]))
+            gap = max(self._gap.places, self._gap.values / (1 + abs(c)))
+            most = _WIDEST / (1 + abs(c))
+            width = share * math.sqrt((min(gap, most) if gap else most) / (1 + abs(c)))
+            bits = max(4.0, -2 * math.log2(width * (1 + abs(c))) + 4)
+            return integrated(self.total, self.sketch, ys, bits, width, self._effort)
+
+        return self._clustered(enclose)
+
+    def _clustered(self, enclose: Step) -> Step:
+        """Places near each other together."""
+
+        def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+            inside = [y for y in ys if y < self.total.top[1]]
+            found = {y: Range(arb(0), arb(0)) for y in ys if y not in inside}
+            if not inside:
+                return found
+            c = self.sketch.contour(float(inside[0]))
+            if float(max(inside) - min(inside)) * (1 + abs(c)) <= _NEAR:
+                return found | enclose(inside)
+            for y in inside:
+                found |= enclose([y])
+            return found
+
+        return step

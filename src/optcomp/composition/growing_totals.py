@@ -1,0 +1,84 @@
+"""Totals of a mixture that grows: the first from nothing, the next from contours that are kept.
+
+A total from kept contours is returned only if it is as narrow as one from nothing is meant to be.  Otherwise contours
+are made for the list as it is now, and where they do not help either the total is composed from nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from optcomp.composition import named
+from optcomp.composition.widths import is_narrow
+from optcomp.instances import Mixture
+from optcomp.theorems import Bound, Effort, Growing, Target, opt
+
+_AIM = 0.8
+"""The share of the wanted width that contours aim at: a list may grow, and they must still do."""
+_MOST_KEPT = 4
+"""Questions whose contours are kept, each of up to some megabytes."""
+
+
+@dataclass
+class _Asked:
+    """One question: its contours, the last list with its total, and the size at which contours did not help."""
+
+    growing: Growing
+    last: tuple[Mixture, Bound]
+    given_up: int = 0
+
+    def hopeless(self, mixture: Mixture) -> bool:
+        """Whether contours did not help for a list of about this size."""
+        return self.given_up < 2 * mixture.count < 4 * self.given_up
+
+
+class GrowingTotals:
+    """For a few questions, how to answer them quickly once more."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[Target, float | None], _Asked] = {}
+
+    def copy(self) -> GrowingTotals:
+        """The same, from now on independent; contours are shared."""
+        other = GrowingTotals()
+        other._asked = {key: replace(asked, growing=asked.growing.copy()) for key, asked in self._asked.items()}
+        return other
+
+    def total(self, mixture: Mixture, target: Target, rtol: float | None, base: Mixture | None = None) -> Bound:
+        """The total of a mixture; of something that may come on top of `base`, contours are made for that alone."""
+        key = target, rtol
+        asked = self._asked.get(key)
+        if asked is None:
+            bound = _afresh(mixture, target, rtol)
+            if base is None:
+                effort = Effort(_AIM * (opt.RTOL if rtol is None else rtol))
+                self._asked[key] = _Asked(Growing(target, effort), (mixture, bound))
+                while len(self._asked) > _MOST_KEPT:
+                    del self._asked[next(iter(self._asked))]
+            return bound
+        known, before = asked.last
+        if mixture == known:
+            return before
+        bound = self._moved(asked, mixture, rtol, base or mixture) or _afresh(mixture, target, rtol)
+        if base is None:
+            asked.last = mixture, bound
+        return bound
+
+    def _moved(self, asked: _Asked, mixture: Mixture, rtol: float | None, base: Mixture) -> Bound | None:
+        """From contours, the kept ones or new ones, if that is narrow enough."""
+        bound = asked.growing.answer(mixture)
+        if bound is None or not _enough(bound, rtol):
+            if asked.hopeless(base):
+                return None
+            further = mixture.count / max(base.count, 1)
+            bound = asked.growing.answer(mixture) if asked.growing.renew(base, further) else None
+            asked.given_up = 0 if bound is not None and _enough(bound, rtol) else base.count
+        return replace(bound, about=mixture) if bound is not None and _enough(bound, rtol) else None
+
+
+def _enough(bound: Bound, rtol: float | None) -> bool:
+    return is_narrow(bound) if rtol is None else bound.width <= rtol
+
+
+def _afresh(mixture: Mixture, target: Target, rtol: float | None) -> Bound:
+    return replace(named.AUTO.answer(mixture, target, named.Options(rtol=rtol)), about=mixture)

@@ -1,0 +1,222 @@
+r"""One contour for a sum that grows: what each law has at its nodes is kept, and only multiplied anew.
+
+φ = \prod φ_i^{n_i} and K = \sum n_i K_i, so a further round costs a product over the nodes.  Nodes that were left out
+stay left out: every |φ_i| is at most 1, so a bound on |φ| for some counts holds for all larger ones.  Tilt and step
+are chosen for more rounds than there are, and fewer; how well they serve is bounded anew for every answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from flint import arb
+
+from optcomp.numerics.balls import SUM_BITS, float_up, precision
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.contour.anchor import Anchor
+from optcomp.numerics.contour.independent import Independent
+from optcomp.numerics.contour.integral import Integral, Means, Nodes
+from optcomp.numerics.contour.plan import Contour, Saddle, log_reach, make_contour, saddle_at, saddle_for, short
+from optcomp.numerics.laws.law import Summand, Waves, joined
+
+Counts = Sequence[tuple[Summand, int]]
+_PRUNED = 0.1
+"""What nodes that hardly count may cost together, in shares of one source of error."""
+_SMOOTHED, _FINER = 0.75, 0.3
+"""The shares of the wanted width that may go to the smoothing and, as far as a plan knows, to the other errors."""
+_MOST_TILTS = 3
+"""Tilts remembered for Chernoff's bound."""
+_FEW, _PER_NODE = 20_000, 1500.0
+"""So few nodes are kept in any case; more only if they took more than so many nanoseconds each to find."""
+_RUN = 1024
+"""Nodes that are asked for at once, whatever their distances; longer runs must be evenly spaced."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Where a contour is to serve: now, with y and log H there, and at the end of the planned growth.
+
+    `relative` is the error of H that does not matter, `smoothing` the variance that may be added to L.
+    """
+
+    now: Saddle
+    then: Saddle
+    relative: float
+    smoothing: float
+
+
+def aim_for(
+    now: Independent, then: Independent, log_t: float, log_rest: float, rtol: float, about: float | None = None
+) -> Aim:
+    """To find the place at which F is t, within a relative width, from now, where it is about known, until then."""
+    first, last = (saddle_for(source, log_t, log_rest) for source in (now, then))
+    if about is not None:
+        first = replace(first, y=about)
+    scale = rtol * max(first.y, 1e-3 * last.y)
+    return Aim(first, last, _FINER * scale * abs(last.tilt), _SMOOTHED * scale / (1 + first.tilt))
+
+
+def aim_at(now: Independent, then: Independent, y: float, rtol: float) -> Aim:
+    """To find F at a place, within a relative width, from now until then."""
+    here, there = saddle_at(now, y), saddle_at(then, y)
+    ratio = 1.0 if there.excess else -math.expm1(there.log_h) / math.exp(max(there.log_h, -600.0))
+    wanted, tilt = rtol * ratio, max(here.tilt, there.tilt)
+    return Aim(here, there, _FINER * wanted, _SMOOTHED * wanted / (abs(tilt) * (1 + tilt)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What one law has at the nodes, and its K at the three tilts."""
+
+    waves: Waves
+    means: tuple[arb, arb, arb]
+
+
+class KeptContour:
+    """A contour with its nodes, good for all sums that hold at least the variables it was made for."""
+
+    def __init__(self, laws: Counts, plan: Contour, nodes: Nodes) -> None:
+        self.plan, self._nodes = plan, nodes
+        self._least = dict(laws)
+        self._known: dict[Summand, _Known] = {}
+
+    @classmethod
+    def made(cls, laws: Counts, then: Independent, aim: Aim, closer: float, work: float) -> KeptContour | None:
+        """A contour for these variables, and for more of them; none if that is not worth the work.
+
+        `closer` is the step in steps that would do for the planned growth: with a smaller one there is more room.
+        """
+        if not (aim.relative > 0 and aim.smoothing > 0 and math.isfinite(aim.then.tilt)):
+            return None
+        now = Independent(laws, math.inf)
+        plan = make_contour(then, aim.then, aim.smoothing, aim.relative)
+        step = float(short(np.array([closer * plan.step]))[0])
+        lost = min(_log_s(now, aim.now, plan.tilt) - _log_s(then, aim.then, plan.tilt), 0.0)
+        plan = replace(plan, step=step, tolerance=max(plan.tolerance * math.exp(max(lost, -600.0)), 1e-290))
+        plan, nodes, capped, spent = now.gathered(plan, work)
+        nodes = _pruned(nodes, plan)
+        worth = nodes.theta.size <= _FEW or _PER_NODE * nodes.theta.size <= spent
+        return cls(laws, plan, nodes) if worth and not capped else None
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return self._nodes.theta.size
+
+    def covers(self, laws: Counts) -> bool:
+        """Whether all that it was made for is there still."""
+        counts = dict(laws)
+        return all(counts.get(law, 0) >= copies for law, copies in self._least.items())
+
+    def means(self, laws: Counts) -> Means:
+        """K at the three tilts."""
+        known = [(self._of(law).means, copies) for law, copies in laws]
+        with precision(SUM_BITS):
+            return Means(*(_float(sum((copies * each[i] for each, copies in known), arb(0))) for i in range(3)))
+
+    def end(self, log_means: Means, log_t: float) -> float:
+        """Chernoff's bound: a place at which F is at most t; infinite where no tilt tells."""
+        tilts = (self.plan.tilt, log_means.here), (self.plan.above, log_means.above)
+        places = [(value + error - log_t) / c for c, (value, error) in tilts if c > 0]
+        return max(min(places, default=math.inf), 1e-300) * (1 + 1e-14)
+
+    def anchor(self, laws: Counts, log_means: Means, total: float, y: float) -> Anchor:
+        """The quadrature for these variables, about y; `covers` must hold."""
+        plan = replace(self.plan, y=y)
+        whole, nodes = Independent(laws, total), self._nodes
+        real, imag, error = whole.multiplied([self._of(law).waves for law, _ in laws], nodes.theta)
+        nodes = replace(nodes, real=real, imag=imag, error=error)
+        return Anchor(Integral(plan, nodes, log_means), nodes, log_means, total, False)
+
+    def _of(self, law: Summand) -> _Known:
+        if law not in self._known:
+            plan = self.plan
+            with precision(SUM_BITS):
+                means = [
+                    law.log_mean(c) if c <= law.most_tilt else arb("nan") for c in (plan.tilt, plan.above, plan.below)
+                ]
+            waves = _waves_at(law, plan.tilt, self._nodes.theta, plan.step)
+            self._known[law] = _Known(waves, (means[0], means[1], means[2]))
+        return self._known[law]
+
+
+class KeptTilts:
+    """A few tilts with K of every law: Chernoff's bound on the excess, for what is far from mattering."""
+
+    def __init__(self) -> None:
+        self._tilts: tuple[float, ...] = ()
+        self._means: dict[tuple[Summand, float], arb] = {}
+
+    def copy(self) -> KeptTilts:
+        """The same, from now on independent."""
+        other = KeptTilts()
+        other._tilts, other._means = self._tilts, self._means.copy()
+        return other
+
+    def aimed(self, source: Independent, y: float) -> None:
+        """One more tilt, good for y; a few are remembered."""
+        saddle = saddle_at(source, y)
+        tilt = float(short(np.array([saddle.tilt]))[0])
+        if tilt > 0 and all(tilt <= law.most_tilt for law, _ in source.laws):
+            self._tilts = (*self._tilts[1 - _MOST_TILTS :], tilt)
+
+    def log_most(self, laws: Counts, y: float) -> float:
+        """At least log F(y): F(y) <= κ(c) E e^{c(L-y)} for every c > 0."""
+        most = math.inf
+        with precision(SUM_BITS):
+            for c in self._tilts:
+                if all(c <= law.most_tilt for law, _ in laws):
+                    value, error = _float(sum((copies * self._mean(law, c) for law, copies in laws), arb(0)))
+                    reach = float(log_reach(True, np.array([c]))[0])
+                    slack = error + 16 * U * (abs(value) + abs(c * y) + abs(reach) + 10)
+                    most = min(most, reach + value - c * y + slack)
+        return most
+
+    def _mean(self, law: Summand, c: float) -> arb:
+        if (law, c) not in self._means:
+            self._means[law, c] = law.log_mean(c)
+        return self._means[law, c]
+
+
+def _log_s(source: Independent, saddle: Saddle, tilt: float) -> float:
+    """About log of H e^{cy - K(c)}, of which errors are to be a small part."""
+    return saddle.log_h + tilt * saddle.y - float(source.log_mean_guess(np.array([tilt]))[0])
+
+
+def _float(value: arb) -> tuple[float, float]:
+    """A ball as a float and a bound on its error."""
+    middle = float(value.mid())
+    return (middle, float_up(abs(value - middle))) if value.is_finite() else (0.0, math.inf)
+
+
+def _pruned(nodes: Nodes, plan: Contour) -> Nodes:
+    """Without the nodes that hardly count; what they add is bounded like that of nodes never computed."""
+    most = (np.hypot(nodes.real, nodes.imag) + 1.5 * nodes.error) * (1.0001 * plan.step / math.pi)
+    with np.errstate(divide="ignore"):
+        near = most / nodes.theta**2
+    small = near + plan.smoothing * most <= _PRUNED * plan.share / nodes.theta.size
+    kept = ~small
+    return Nodes(
+        nodes.theta[kept],
+        nodes.real[kept],
+        nodes.imag[kept],
+        nodes.error[kept],
+        1.0001 * (nodes.near + float(near[small].sum())),
+        1.0001 * (nodes.far + float(most[small].sum())),
+    )
+
+
+def _waves_at(law: Summand, c: float, theta: Floats, step: float) -> Waves:
+    """φ of one law at ascending places, in runs that are short or evenly spaced."""
+    gaps = (np.flatnonzero(np.diff(theta) > 1.5 * step) + 1).tolist()
+    cuts, start = [0], 0
+    for end, after in zip([*gaps, theta.size], [*gaps[1:], theta.size, theta.size], strict=False):
+        if after - start > _RUN and end > start:
+            cuts.append(end)
+            start = end
+    cuts = sorted({*cuts, theta.size})
+    return joined([law.waves(c, theta[i:j]) for i, j in pairwise(cuts)], theta)

@@ -1,0 +1,5 @@
+"""Sums of laws on a grid by fast Fourier transforms, every error bounded; `docs/grids.md` has the proof."""
+
+from optcomp.numerics.grids.search import Found, Way, way_for
+
+__all__ = ["Found", "Way", "way_for"]

@@ -1,0 +1,236 @@
+r"""F(y) = E(1 - e^{y-L})_+ for a sum L of independent variables on one grid, between two numbers.
+
+Every law is tilted by e^{cl}, transformed, raised to its power, and the product transformed back: R_k is then the
+tilted law of the sum, folded with period N.  With k the first place above y, d its distance from y, and
+Z_i = \sum p_j e^{chj},
+
+    F(y) = \prod Z_i^{n_i} e^{-chk} \sum_{j>=0} R_{k+j} e^{-chj} (1 - e^{-d-jh}) - what folding added + what lies beyond
+
+Both corrections are bounded by Chernoff's inequality at two other tilts.  Round-off: if φ_i errs by at most e_i at
+every node, then the product of all φ_i^{n_i} errs by at most \prod(|φ_i| + e_i)^{n_i} - \prod|φ_i|^{n_i}; the mean of
+that over the nodes bounds the error of every R_k.
+
+Assumed of numpy's fast Fourier transform, for a power of two: each output is within FFT·log2(N)·u times the sum of the
+absolute inputs.  Input and output are joined by one path of log2(N) butterflies, and each of them errs by a few u.
+`tests/unit/numerics/grids` measures it on the machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from optcomp.numerics.blocked import LIBM, Floats, U
+from optcomp.numerics.grids.grid_law import GridLaw
+
+FFT = 8.0
+"""Assumed, see above."""
+_LONG = np.longdouble
+LONG_U = float(np.finfo(_LONG).eps) / 2
+"""The unit round-off of long doubles; that of a float where there are none."""
+_DEEP = 40.0
+"""e^-40 of a sum is left out at its end, and counted."""
+
+Counted = Sequence[tuple[GridLaw, int]]
+
+
+@dataclass(frozen=True)
+class Chernoff:
+    """log of the product of Z_i(c)^n_i, at most and at least, at one tilt."""
+
+    tilt: float
+    most: float
+    least: float
+
+
+def log_masses(laws: Counted, h: float, c: float) -> Chernoff:
+    """The product of all Z_i^{n_i} at one tilt, which may be any number."""
+    most = least = 0.0
+    for law, copies in laws:
+        exponent = (c * h) * np.arange(law.masses.size, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            logs = np.log(law.masses) + exponent
+        top = float(logs.max())
+        size = abs(top) + 800 + float(exponent[-1] if c > 0 else -exponent[-1])
+        value = top + math.log(float(np.exp(logs - top).sum()))
+        error = U * (4 * LIBM * size + 2 * law.masses.size**0.5 + 64 + _pairwise(law.masses.size))
+        most, least = most + copies * (value + error), least + copies * (value - error)
+    return Chernoff(c, most + 4 * U * abs(most) * len(laws), least - 4 * U * abs(least) * len(laws))
+
+
+def _pairwise(size: int) -> float:
+    """Roundings of numpy's pairwise sum: blocks of 128, then one for each doubling."""
+    return 160.0 + max(size, 2).bit_length()
+
+
+class GridSum:
+    """The sum of the laws, by one tilt and one period."""
+
+    def __init__(
+        self, laws: Counted, h: float, tilt: float, size: int, others: Sequence[Chernoff], *, long: bool
+    ) -> None:
+        self.h, self.tilt, self.size = h, tilt, size
+        self.base = sum((copies * law.base for law, copies in laws), Fraction(0))
+        self.slip = math.fsum(copies * law.slip for law, copies in laws) * (1 + 8 * U)
+        self._others = others
+        self._kind: type[np.floating[npt.NBitBase]] | type = _LONG if long else np.float64
+        self._u = LONG_U if long else U
+        self._fft = FFT * self._u * max(size.bit_length(), 4)
+        self.log_z, self.log_z_error = 0.0, 0.0
+        self._span = sum(copies * (law.masses.size - 1) for law, copies in laws)
+        self._invert(laws)
+
+    def _invert(self, laws: Counted) -> None:
+        """R, and a bound on the error of each of its values."""
+        value: npt.NDArray[np.complexfloating] | None = None
+        log_size, log_more, ratio = (np.zeros(self.size // 2 + 1) for _ in range(3))
+        roundings = 0.0
+        for law, copies in laws:
+            shares, loose = self._tilted(law, copies)
+            phi = np.fft.rfft(shares)
+            error = loose + 2 * self._fft
+            with np.errstate(divide="ignore"):
+                size = np.abs(phi).astype(np.float64)
+                log_size += copies * (np.log(size) + 4 * U)
+                log_more += copies * (np.log(size + error) + 4 * U)
+                ratio += copies * np.log1p(error / size)
+            power = _power(phi, copies)
+            roundings += 4.0 * copies + 8
+            value = power if value is None else value * power
+        assert value is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            sure = np.where(
+                ratio < 30, np.exp(log_size) * np.expm1(np.minimum(ratio, 30)), np.exp(np.minimum(log_more, 700.0))
+            )
+        whole = 2 * float(np.exp(np.minimum(log_more, 700.0)).sum()) / self.size
+        first = 2 * float(sure.sum()) / self.size + roundings * self._u * whole
+        self.error = 1.01 * (first + self._fft * whole) + 1e-300
+        self.values = np.fft.irfft(value, self.size)
+
+    def _tilted(self, law: GridLaw, copies: int) -> tuple[npt.NDArray[np.floating], float]:
+        """p e^{chk}/Z folded to the period, and the sum of its errors."""
+        index = np.arange(law.masses.size, dtype=self._kind)
+        rate = self._kind(self.tilt) * self._kind(self.h)
+        with np.errstate(divide="ignore"):
+            logs = np.log(law.masses) + (self.tilt * self.h) * np.arange(law.masses.size)
+        top = int(np.argmax(logs))
+        exponent = np.where(law.masses > 0, rate * (index - top), 0)  # nothing times infinity is not nothing
+        weights = law.masses * np.exp(exponent)
+        total = float(weights.sum())
+        sizes = float((weights * (np.abs(exponent) * 3 + LIBM + 4)).sum()) / total * self._u
+        sizes += 2 * self._u * _pairwise(law.masses.size)
+        z = math.log(total)
+        whole = float(rate) * top
+        self.log_z += copies * (z + whole)
+        self.log_z_error += copies * (1.01 * sizes + U * (4 * LIBM * (abs(z) + 1) + 6 * abs(whole) + 4)) + 2 * U * abs(
+            self.log_z
+        )
+        shares, rows = weights / total, -(-law.masses.size // self.size)
+        if shares.size > self.size:
+            padded = np.zeros(rows * self.size, dtype=self._kind)
+            padded[: shares.size] = shares
+            shares = padded.reshape(-1, self.size).sum(axis=0)
+        else:
+            shares = np.concatenate((shares, np.zeros(self.size - shares.size, dtype=self._kind)))
+        return shares, 2.02 * sizes + (4 + 1.01 * rows) * self._u
+
+    @cached_property
+    def _unfolded(self) -> Floats:
+        """R over two periods, as floats; what is negative is round-off."""
+        values = np.clip(self.values, 0, None).astype(np.float64)
+        return np.concatenate((values, values))
+
+    @cached_property
+    def _fading(self) -> tuple[Floats, Floats]:
+        """j and e^{-chj}, as far as it matters."""
+        step = self.tilt * self.h
+        index = np.arange(min(self.size, math.ceil(_DEEP / step)), dtype=np.float64)
+        return index, np.exp(-step * index)
+
+    def sides(self, y: float) -> tuple[float, float]:
+        """log F(y) between two numbers, for the law itself: the caller moves y by the slip."""
+        place = (Fraction(y) - self.base) / Fraction(self.h)
+        k = math.floor(place) + 1
+        d = float((k - place) * Fraction(self.h))
+        if k > self._span:
+            return -math.inf, -math.inf
+        if k < 0:
+            k, d = 0, float(self.base - Fraction(y))
+        step = self.tilt * self.h
+        length = min(self.size, math.ceil(_DEEP / step), self._span - k + 1)
+        first = k % self.size
+        index, fading = self._fading
+        weight = fading[:length] * -np.expm1(-d - self.h * index[:length])
+        weighted = self._unfolded[first : first + length] * weight
+        total = float(weighted.sum())
+        rounding = (3 * LIBM + 8) * U + U * _pairwise(length) + 4 * U * step  # of a weight, and of the sum
+        spread = 1.01 * float(weight.sum())
+        moved = 4 * U * (step + self.h) * float((weighted * index[:length]).sum())
+        error = 1.01 * (self.error * spread + rounding * total + moved) + 1e-300
+        scale = self.log_z - step * k
+        loose = 1.01 * (self.log_z_error + 4 * U * (abs(step * k) + abs(scale) + 2))
+        rest = 0.0
+        if k + length <= self._span:
+            rest = self._beyond(scale - loose, k, length)
+        low = total - error - (self._folded(scale - loose, k, length) if self._span >= self.size else 0.0)
+        high = total + error + rest
+        if not high < math.inf:  # nor if it is not a number
+            return -math.inf, math.inf
+        return (
+            _moved(scale - loose, math.log(low), -1) if low > 0 else -math.inf,
+            _moved(scale + loose, math.log(high), +1),
+        )
+
+    def _beyond(self, scale: float, k: int, length: int) -> float:
+        """At least P(L beyond the last place) in units of e^scale."""
+        best = -self.tilt * self.h * length  # the tilted law has mass 1
+        for other in self._others:
+            if other.tilt > self.tilt:
+                best = min(best, other.most - other.tilt * self.h * (k + length) - scale)
+        return 1.01 * math.exp(min(best, 600.0)) + 1e-300
+
+    def _folded(self, scale: float, k: int, length: int) -> float:
+        """At least what folding added to the sum, in units of e^scale: all m != 0 periods away."""
+        period = self.size * self.h
+        total = 0.0
+        for above in (True, False):
+            best = math.inf
+            for other in self._others:
+                gap = abs(other.tilt - self.tilt)
+                if (other.tilt > self.tilt) != above or gap * period < 1e-3:
+                    continue
+                log = (
+                    other.most
+                    - other.tilt * self.h * k
+                    - scale
+                    - gap * period
+                    + 16 * U * (abs(other.tilt * self.h * k) + abs(scale))
+                )
+                best = min(best, math.exp(min(log, 600.0)) / -math.expm1(-gap * period))
+            total += best
+        return 1.01 * total
+
+
+def _moved(scale: float, log: float, direction: int) -> float:
+    """Their sum, with its rounding and that of the log on the safe side."""
+    return scale + log + direction * (LIBM + 2) * U * (abs(scale) + abs(log))
+
+
+def _power(phi: npt.NDArray[np.complexfloating], copies: int) -> npt.NDArray[np.complexfloating]:
+    """φ^n by squaring: at most 2n roundings in effect."""
+    result: npt.NDArray[np.complexfloating] | None = None
+    square = phi
+    while True:
+        if copies & 1:
+            result = square if result is None else result * square
+        copies >>= 1
+        if not copies:
+            assert result is not None
+            return result
+        square = square * square

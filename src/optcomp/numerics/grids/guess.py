@@ -1,0 +1,91 @@
+"""Which tilt, which period: guesses for a sum on a grid.  Any choice gives a true bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from optcomp.numerics.blocked import Floats
+from optcomp.numerics.grids.grid_sum import Counted
+
+_COARSE = 2048
+"""Points of a law in guesses."""
+_TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e9), 209))
+"""Tilts that are tried."""
+_UPS = 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0, 10.0
+"""Larger tilts over the tilt, for what is folded in from above."""
+_DOWNS = 0.0, 0.1, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97
+"""Smaller ones, for what is folded in from below."""
+_FAINT = 30.0
+"""e^-30 of F is what folding may add."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A tilt, the two Chernoff tilts and the period that go with it."""
+
+    tilt: float
+    above: float
+    below: float
+    period: float
+
+
+class Guess:
+    """About the cumulants of a sum, in units of places rather than indices."""
+
+    def __init__(self, laws: Counted, h: float) -> None:
+        self._laws = [(copies, *law.coarse(_COARSE)) for law, copies in laws]
+        self._base = float(sum(copies * law.base for law, copies in laws))
+        self._h = h
+        self.span = h * sum(copies * (law.masses.size - 1) for law, copies in laws)
+
+    def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
+        """K, K' and K'' for several tilts."""
+        value, mean, square = self._base * c, np.full_like(c, self._base), np.zeros_like(c)
+        for copies, index, mass in self._laws:
+            place = self._h * index
+            with np.errstate(over="ignore", under="ignore"):
+                logs = np.log(mass) + c[:, np.newaxis] * place
+                top = logs.max(axis=1, keepdims=True)
+                share = np.exp(logs - top)
+                total = share.sum(axis=1)
+                first = (share * place).sum(axis=1) / total
+                second = (share * (place - first[:, np.newaxis]) ** 2).sum(axis=1) / total
+            value = value + copies * (top[:, 0] + np.log(total))
+            mean, square = mean + copies * first, square + copies * second
+        return value, mean, square
+
+    def tilt_for(self, log_t: float) -> tuple[float, float]:
+        """The tilt at which F is about t, and the place."""
+        k, k1, k2 = self.cumulants(_TILTS)
+        y = k1 - 1 / _TILTS - 1 / (_TILTS + 1)
+        spread = k2 + _TILTS**-2.0 + (_TILTS + 1) ** -2.0
+        log_f = k - _TILTS * y - np.log(_TILTS * (_TILTS + 1)) - 0.5 * np.log(2 * math.pi * spread)
+        i = int(np.argmax(np.append(log_f < log_t, True)))
+        i = min(i, _TILTS.size - 1)
+        return float(_TILTS[i]), float(y[i])
+
+    def tilt_at(self, y: float) -> float:
+        """The tilt whose saddle is at y."""
+        k = self.cumulants(_TILTS)[0]
+        return float(_TILTS[int(np.argmin(k - _TILTS * y - np.log(_TILTS) - np.log1p(_TILTS)))])
+
+    def log_at(self, c: float, y: float) -> float:
+        """About log F(y) by the saddle point at a tilt."""
+        k, _, k2 = (float(column[0]) for column in self.cumulants(np.array([c])))
+        spread = k2 + c**-2.0 + (c + 1) ** -2.0
+        return min(k - c * y - math.log(c * (c + 1)) - 0.5 * math.log(2 * math.pi * spread), 0.0)
+
+    def setting(self, c: float, y: float, log_f: float) -> Setting:
+        """The shortest period at which folding is faint."""
+        tilts = c * np.array([1.0, *_UPS, *_DOWNS])
+        k = self.cumulants(tilts)[0]
+        wanted = log_f - _FAINT
+        with np.errstate(divide="ignore", invalid="ignore"):
+            periods = (k - tilts * y - wanted) / np.abs(tilts - c)
+        ups, downs = periods[1 : 1 + len(_UPS)], periods[1 + len(_UPS) :]
+        up, down = int(np.argmin(ups)), int(np.argmin(downs))
+        period = max(float(ups[up]), float(downs[down]), 4 / c, 1e-300)
+        return Setting(c, c * _UPS[up], c * _DOWNS[down], min(period, 1.001 * self.span))

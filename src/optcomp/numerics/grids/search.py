@@ -1,0 +1,333 @@
+"""Answers by laws on a grid: coarse grids first, then one as fine as the wanted width needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+from optcomp.numerics.grids.grid_law import GridLaw
+from optcomp.numerics.grids.grid_sum import Counted
+from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.lattice import LatticeLaw, lattice
+from optcomp.numerics.grids.mixed import MixedGrid
+from optcomp.numerics.grids.sides import Above, Below
+from optcomp.numerics.laws.atoms import AtomicLaw
+from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
+from optcomp.numerics.laws.law import Summand
+from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+
+_FIRST, _MOST = 1 << 13, 1 << 21
+"""Places of the first grid, and of the finest."""
+_COARSE = 1 << 11
+"""Cells of a grid that is only good for guesses."""
+_PLACE, _LONG_PLACE = 250.0, 700.0
+"""About the nanoseconds that a place costs, in floats and in long doubles."""
+_PASSES = 5
+"""Grids at most, each finer than the one before."""
+_SHARE = 0.4
+"""Of the wanted width goes to the grid."""
+_FAINT_TAIL = 1e-14
+"""Of F may lie beyond the grid where no giant is sure."""
+_LOOKS, _NEAR = 40, 1e-13
+"""Looks for a root, and how near its two ends are to come, relatively."""
+_NOTHING = 1e-13
+"""An ε that nobody can tell from 0."""
+_MOST_RISE = 600.0
+"""Exponentials of larger losses overflow."""
+_LEAST_LOG = -600.0
+"""Smaller F is left to other methods."""
+
+_LEAST_RATE = Fraction(1, 10**290)
+"""Rates nearer to 0 or 1 may not be a float, or not one of full precision."""
+
+Laws = Sequence[tuple[Summand, int]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached."""
+
+    lower: float
+    upper: float
+    places: int
+    capped: bool
+
+
+class Way(Protocol):
+    """A way to the answers for some laws."""
+
+    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
+        """The y >= 0 with F(y) = t."""
+
+    def excess(self, y: float, rtol: float, work: float) -> Found | None:
+        """log F(y)."""
+
+
+def way_for(laws: Laws) -> Way | None:
+    """The way on a grid, if all laws can be put on one."""
+    if all(isinstance(law, MixedNormalLaw) and _LEAST_RATE < law.q < 1 - _LEAST_RATE for law, _ in laws):
+        return Grid(laws)
+    if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
+        return Lattice(laws)
+    return None
+
+
+class Lattice:
+    """A sum of laws on their own grid."""
+
+    def __init__(self, laws: Laws) -> None:
+        self._laws = laws
+
+    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
+        """The y >= 0 with F(y) = t; None where this is no way to find it."""
+        if log_t[0] < _LEAST_LOG or (on_grid := lattice(self._laws, log_t[0])) is None:
+            return None
+        laws, h = on_grid
+        ups, downs = _both(laws)
+        guess = Guess(ups, h)
+        tilt, y = guess.tilt_for(log_t[0])
+        best: Found | None = None
+        for long in (False, True):
+            setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
+            if not self._affordable(laws, setting, h, long, work):
+                return _given_up(best)
+            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
+            upper = _root(above.log, log_t[0], max(y, 0.0), tilt, +1)
+            if math.isinf(upper):
+                return _given_up(best)
+            lower = _root(below.log, log_t[1], upper, tilt, -1)
+            best = _meet(best, Found(lower, upper, int(setting.period / h), False))
+            if best.upper - best.lower <= rtol * best.upper + _NOTHING:
+                return best
+            tilt, y = guess.tilt_at(best.upper), best.upper
+        assert best is not None
+        return replace(best, capped=True)
+
+    def excess(self, y: float, rtol: float, work: float) -> Found | None:
+        """log F(y); None where this is no way to find it."""
+        on_grid = lattice(self._laws, _LEAST_LOG / 4)
+        if on_grid is None:
+            return None
+        laws, h = on_grid
+        ups, downs = _both(laws)
+        guess = Guess(ups, h)
+        tilt = guess.tilt_at(y)
+        log_f, best = guess.log_at(tilt, y), None
+        for long in (False, True):
+            setting = guess.setting(tilt, y, log_f - 5)
+            if log_f < _LEAST_LOG or not self._affordable(laws, setting, h, long, work):
+                return _given_up(best)
+            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
+            best = _meet(best, Found(below.log(y), above.log(y), int(setting.period / h), False))
+            if best.upper < _LEAST_LOG:
+                return None
+            if -math.expm1(best.lower - best.upper) <= rtol:
+                return best
+            log_f = best.upper
+        assert best is not None
+        return replace(best, capped=True)
+
+    def _affordable(
+        self, laws: Sequence[tuple[LatticeLaw, int]], setting: Setting, h: float, long: bool, work: float
+    ) -> bool:
+        places = setting.period / h
+        return places <= _MOST and places * len(laws) * (_LONG_PLACE if long else _PLACE) <= work
+
+
+def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted]:
+    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws]
+
+
+class Grid:
+    """A sum of subsampled Gaussian mechanisms on grids of any width."""
+
+    def __init__(self, laws: Laws) -> None:
+        self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
+        self._towards = self._laws[0][0].direction == "towards"
+        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+
+    @property
+    def most(self) -> float:
+        """About the largest sum."""
+        return math.inf if self._towards else self._ends
+
+    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
+        """The y >= 0 with F(y) = t; None where this is no way to find it.
+
+        If it is proved to be at most `known`, that is all that is said.
+        """
+        if log_t[0] < _LEAST_LOG or work < _FIRST * _PLACE:
+            return None
+        y = self._first_place(log_t[0])
+        if y is None:
+            return None
+        if y <= known:
+            return Found(0.0, y, _COARSE, False)
+        best: Found | None = None
+        size, long, near = _FIRST, False, max(_NEAR, 0.02 * rtol)
+        for _ in range(_PASSES):
+            made = self._made(y, log_t[0], size, long)
+            if made is None:
+                return _given_up(best)
+            above, below, setting = made
+            upper = _root(above.log, log_t[0], y, setting.tilt, +1, near)
+            if math.isinf(upper):
+                return _given_up(best)
+            lower = _root(below.log, log_t[1], upper, setting.tilt, -1, near)
+            best = _meet(best, Found(lower, upper, size, False))
+            width, aim = best.upper - best.lower, rtol * best.upper
+            if width <= aim + _NOTHING or upper <= known:
+                return best
+            rounding = above.rounding(upper) / setting.tilt
+            y = upper
+            wanted = size * max(math.sqrt(max(width - 2 * rounding, aim) / (_SHARE * aim)), 2.0)
+            long = long or rounding > 0.1 * aim
+            limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
+            if size >= limit / 2 and not rounding > 0.1 * aim:
+                break
+            size = 1 << math.ceil(math.log2(min(wanted, limit, 32 * size)))
+        assert best is not None
+        return Found(best.lower, best.upper, best.places, True)
+
+    def excess(self, y: float, rtol: float, work: float) -> Found | None:
+        """log F(y); None where this is no way to find it."""
+        if work < _FIRST * _PLACE:
+            return None
+        best: Found | None = None
+        size, long, log_f = _FIRST, False, -30.0
+        for number in range(_PASSES):
+            made = self._made(y, log_f, size, long)
+            if made is None:
+                return _given_up(best)
+            above, below, _ = made
+            best = _meet(best, Found(below.log(y), above.log(y), size, False))
+            log_f = best.upper
+            if log_f < _LEAST_LOG:
+                return None
+            width = -math.expm1(best.lower - best.upper)
+            if width <= rtol:
+                return best
+            rounding = above.rounding(y)
+            long = long or rounding > 0.1 * rtol
+            limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
+            if size >= limit / 2 and not rounding > 0.1 * rtol:
+                break
+            wanted = size * max(math.sqrt(max(width - 2 * rounding, rtol) / (_SHARE * rtol)), 2.0 if number else 1.0)
+            size = 1 << math.ceil(math.log2(min(wanted, limit, 32 * size)))
+        assert best is not None
+        return Found(best.lower, best.upper, best.places, True)
+
+    def _first_place(self, log_t: float) -> float | None:
+        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
+        y = math.inf if self._towards else 0.0
+        for _ in range(3):
+            coarse = self._coarse(y, log_t)
+            if coarse is None:
+                return None
+            laws, h = coarse
+            guess = Guess(laws, h)
+            tilt, place = guess.tilt_for(log_t)
+            above = Above(laws, h, guess.setting(tilt, place, log_t), long=False)
+            found = _root(above.log, log_t, max(place, 0.0), tilt, +1)
+            if not self._towards or not found < 0.5 * y:
+                return min(found, y) if self._towards else found
+            y = found
+        return y
+
+    def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
+        rises = [self._rise(law, y, log_f) for law, _ in self._laws]
+        if not 0 < max(rises) < _MOST_RISE or math.isinf(log_f):
+            return None
+        h = max(rises) / _COARSE
+        return [
+            (MixedGrid(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
+        ], h
+
+    def _made(self, y: float, log_f: float, size: int, long: bool) -> tuple[Above, Below, Setting] | None:
+        """Both sides on a grid of about so many places."""
+        coarse = self._coarse(y, log_f)
+        if coarse is None:
+            return None
+        guess = Guess(*coarse)
+        setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
+        h = setting.period / size * (1 + 1e-9)
+        grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
+        if max(grid.count for grid, _ in grids) > 4 * _MOST:
+            return None
+        return (
+            Above([(grid.above(), copies) for grid, copies in grids], h, setting, long=long),
+            Below([(grid.below(), copies) for grid, copies in grids], h, setting, long=long),
+            setting,
+        )
+
+    def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
+        """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
+        mu, q = float(law.mu), float(law.q)
+        shift = math.log1p(-q) - math.log(q) + 0.5 * mu * mu
+        if not self._towards:
+            return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
+        copies = sum(count for _, count in self._laws)
+        goal = log_f + math.log(_FAINT_TAIL / copies)
+        low, high = 0.0, mu + 60.0
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
+            low, high = (middle, high) if tail > goal else (low, middle)
+        return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
+
+
+def _softplus(z: float) -> float:
+    return z + math.log1p(math.exp(-z)) if z > 0 else math.log1p(math.exp(z))
+
+
+def _log_tail(x: float) -> float:
+    """About the log of a normal tail."""
+    return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))
+
+
+def _given_up(best: Found | None) -> Found | None:
+    """What is known when no finer grid can be made."""
+    return None if best is None else replace(best, capped=True)
+
+
+def _meet(one: Found | None, other: Found) -> Found:
+    if one is None:
+        return other
+    return Found(max(one.lower, other.lower), min(one.upper, other.upper), other.places, False)
+
+
+def _root(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = _NEAR) -> float:
+    """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
+
+    Infinite if no place behind it was found, 0 if there is none before it.
+    """
+    low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
+    for _ in range(_LOOKS):
+        value = log(y) - goal
+        if value >= 0:
+            low, at_low = y, value
+        else:
+            high, at_high = y, value
+        if y == 0 and value <= 0:
+            return 0.0
+        if math.isfinite(high) and high - low <= max(near * high, _NOTHING):
+            break
+        after = y + value / tilt if math.isfinite(value) else math.nan
+        spare = 0.02 * abs(after - y) + near / 3 * y
+        after += spare if value >= 0 else -spare
+        if math.isfinite(at_low + at_high) and math.isfinite(high):
+            after = low + (high - low) * min(max(at_low / (at_low - at_high), 0.0), 1.0)
+            after += (spare if side > 0 else -spare) if abs(after - y) < 10 * near * y else 0.0
+        if not low < after < high:
+            after = 2 * y + 1 / tilt if math.isinf(high) else 0.5 * (low + high)
+        if after - low < near * 0.5 * after and low > 0:
+            after = low + near * after
+        if high - after < near * 0.5 * after:
+            after = max(high - near * after, 0.5 * (low + high))
+        y = after if after > 1e-300 else 0.0
+    if side > 0 and high <= _NOTHING and log(0.0) <= goal:
+        return 0.0
+    return high if side > 0 else low

@@ -1,0 +1,58 @@
+"""F(y) from above and from below: the sum on the grid, moved by its slip, and what the rests add."""
+
+from __future__ import annotations
+
+import math
+
+from optcomp.numerics.blocked import U
+from optcomp.numerics.grids.beyond import Beyond
+from optcomp.numerics.grids.grid_sum import Counted, GridSum, log_masses
+from optcomp.numerics.grids.guess import Setting
+
+
+def summed(laws: Counted, h: float, setting: Setting, *, long: bool) -> GridSum | None:
+    """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid."""
+    if not all(law.masses.any() for law, _ in laws):
+        return None
+    size = 1 << max(math.ceil(math.log2(setting.period / h)), 4)
+    others = [log_masses(laws, h, c) for c in (setting.above, setting.below)]
+    return GridSum(laws, h, setting.tilt, size, others, long=long)
+
+
+class Above:
+    """F from above."""
+
+    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
+        self._sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+
+    def log(self, y: float) -> float:
+        """At least log F(y)."""
+        value = self._sum.sides(y - self._sum.slip * (1 + 4 * U) - 2 * U * abs(y))[1] if self._sum else -math.inf
+        rest = self._beyond.most(y)
+        return _sum_of_logs(value, math.log(rest) + 4 * U * abs(math.log(rest)) if rest else -math.inf, +1)
+
+    def rounding(self, y: float) -> float:
+        """About how far round-off and folding move log F(y)."""
+        low, high = self._sum.sides(y) if self._sum else (-math.inf, -math.inf)
+        return high - low if low > -math.inf else math.inf
+
+
+class Below:
+    """F from below."""
+
+    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
+        self._sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+
+    def log(self, y: float) -> float:
+        """At most log F(y)."""
+        value = self._sum.sides(y + self._sum.slip * (1 + 4 * U) + 2 * U * abs(y))[0] if self._sum else -math.inf
+        rest = self._beyond.least(y)
+        return _sum_of_logs(value, math.log(rest) - 4 * U * abs(math.log(rest)) if rest else -math.inf, -1)
+
+
+def _sum_of_logs(one: float, two: float, direction: int) -> float:
+    high, low = max(one, two), min(one, two)
+    if low == -math.inf:
+        return high
+    value = high + math.log1p(math.exp(low - high))
+    return value + direction * 8 * U * (abs(value) + abs(high) + 1)

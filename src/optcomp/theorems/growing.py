@@ -1,0 +1,254 @@
+"""ZDW22 for a list that grows: contours are kept, and further rounds only multiply what is there.
+
+Each answer is a bracket of its own, proved like that of `zdw22`: what is kept are values of the laws, never an answer.
+Where the contours that are kept serve badly, because the list has grown too far, new ones are made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from optcomp.instances import Laws, Mixture, coins_of, slack
+from optcomp.numerics import FLOAT_BITS
+from optcomp.numerics.contour import (
+    Aim,
+    Anchor,
+    Bracket,
+    CoinLaw,
+    Coins,
+    Goal,
+    Independent,
+    KeptContour,
+    KeptTilts,
+    aim_at,
+    aim_for,
+    excess,
+    root,
+)
+from optcomp.numerics.laws import Summand
+from optcomp.theorems import zdw22
+from optcomp.theorems.bound import Bound
+from optcomp.theorems.opt import Effort, goal_for
+from optcomp.theorems.target import Target
+
+_FURTHER = {"epsilon": (4.0, 1.1), "delta": (1.5, 1.05)}
+"""How many times as many rounds contours are made for, first and where that takes too many nodes.
+
+At a given ε the tilt moves fast with the rounds.
+"""
+_STEPS = 0.7, 0.9
+"""Steps, each time, in those that would just do: a shorter step leaves room for about twice the growth."""
+_WORK = 1e8, 5e8
+"""The work that new contours may take, each time: beyond, answers from nothing are quicker."""
+_CLOSE = 0.25
+"""If the best Chernoff bound is as close to mattering as this, in logs, a contour will soon be needed anyway."""
+_WIDE = 1.2
+"""A direction that is wider than so many times the aim needs another contour."""
+_NOTHING = 1e-11
+"""An ε below which a relative width means nothing."""
+_MOST_COINS = 64
+"""Different ε that may come beside those that a contour was made for: then they are better taken together."""
+
+
+@dataclass
+class _Way:
+    """What is kept of one direction: a contour, made when it is needed, and about where it was last asked.
+
+    The tilts of Chernoff's bounds mostly tell that a direction cannot matter beside another.
+    """
+
+    kept: KeptContour | None = None
+    made: bool = False
+    y: float = 0.0
+    tilts: KeptTilts = field(default_factory=KeptTilts)
+
+
+class Growing:
+    """Totals of one question about mixtures, each of which holds at least what contours were last made for."""
+
+    def __init__(self, target: Target, effort: Effort) -> None:
+        self.target, self.effort = target, effort
+        self._contours: _Contours | None = None  # replaced as a whole: an answer uses one set of contours throughout
+
+    def copy(self) -> Growing:
+        """The same, from now on independent; contours are shared."""
+        other = Growing(self.target, self.effort)
+        other._contours = None if self._contours is None else self._contours.copy()
+        return other
+
+    def answer(self, mixture: Mixture) -> Bound | None:
+        """From the contours that are kept, perhaps wide; None where they do not serve."""
+        contours = self._contours
+        return contours.answer(mixture) if contours is not None and suits(mixture) else None
+
+    def renew(self, mixture: Mixture, further: float = 1.0, about: float | None = None) -> bool:
+        """Make contours for this list and for what may come, at least so many times as much; False if that cannot be.
+
+        `about` is about the answer, where it is known.
+        """
+        self._contours = None
+        if suits(mixture) and self._open(mixture):
+            made = _Contours(self.target, self.effort, mixture)
+            self._contours = made if made.first(mixture, further, about) else None
+        return self._contours is not None
+
+    def _open(self, mixture: Mixture) -> bool:
+        """Whether there is something to integrate for."""
+        given = self.target.given
+        return float(given) == given if self.target.quantity == "delta" else slack(mixture.leaky, given, FLOAT_BITS) > 0
+
+
+class _Contours:
+    """The contours of all directions, for lists that hold at least the pairs they were made for."""
+
+    def __init__(self, target: Target, effort: Effort, mixture: Mixture) -> None:
+        self.target, self.effort = target, effort
+        self._coins = Counter({float(eps): count for eps, count in mixture.pairs.coins})
+        self._together = CoinLaw(coins_of(mixture.pairs, +1)) if mixture.pairs.kinds else None
+        self._apart: dict[float, CoinLaw] = {}
+        self.ways: list[_Way] = []
+
+    def copy(self) -> _Contours:
+        """The same, from now on independent; contours are shared."""
+        other = _Contours.__new__(_Contours)
+        other.__dict__.update(self.__dict__)
+        other._apart, other.ways = self._apart.copy(), [replace(way, tilts=way.tilts.copy()) for way in self.ways]
+        return other
+
+    def first(self, mixture: Mixture, further: float, about: float | None) -> bool:
+        """Make the contour of the first direction; those of the others are made when they are needed."""
+        laws = self._laws(mixture)
+        assert laws is not None
+        with np.errstate(all="ignore"):
+            first = self._planned(mixture, laws[0], further, about)
+        self.ways = [first, *(_Way() for _ in laws[1:])]
+        return first.kept is not None
+
+    def answer(self, mixture: Mixture) -> Bound | None:
+        """A bracket, perhaps wide; None where these contours do not serve."""
+        laws = self._laws(mixture)
+        if laws is None or len(laws) != len(self.ways):
+            return None
+        with np.errstate(all="ignore"):
+            return self._epsilon(mixture, laws) if self.target.quantity == "epsilon" else self._delta(mixture, laws)
+
+    def _laws(self, mixture: Mixture) -> list[Laws] | None:
+        """All losses in each direction, coins that came later one by one; None where some went or too many came."""
+        later = Counter({float(eps): count for eps, count in mixture.pairs.coins})
+        later.subtract(self._coins)
+        if any(copies < 0 for copies in later.values()):
+            return None
+        coins: Counter[Summand] = Counter({self._together: 1} if self._together is not None else {})
+        for eps in [eps for eps, copies in later.items() if copies]:
+            if eps not in self._apart:
+                self._apart[eps] = CoinLaw(Coins(np.array([eps]), np.ones(1)))
+            coins[self._apart[eps]] = later[eps]
+        if len(self._apart) > _MOST_COINS:
+            return None
+        known = [(value.laws, copies) for value, copies in mixture.losses]
+        ways = [coins.copy() for _ in range(max(len(laws) for laws, _ in known))]
+        for laws, copies in known:
+            for way, counts in enumerate(ways):
+                counts[laws[min(way, len(laws) - 1)]] += copies
+        return [list(counts.items()) for counts in ways]
+
+    def _epsilon(self, mixture: Mixture, laws: Sequence[Laws]) -> Bound | None:
+        t = slack(mixture.leaky, self.target.given, FLOAT_BITS)
+        if not t > 0:
+            return None
+        goal, found = goal_for(t), list[Bracket]()
+        for place, each in enumerate(laws):
+            known = max((bracket.lower for bracket in found), default=0.0)
+            if known > 0 and (zdw22.support(each) <= known or self._below(place, each, known, goal.log_t[0])):
+                continue
+            anchor = self._anchor(self._sharp(mixture, place, each), each, goal)
+            if anchor is None:
+                return None
+            found.append(root(anchor, goal))
+            if found[-1].upper - found[-1].lower > _WIDE * self.effort.rtol * found[-1].upper + _NOTHING:
+                return None
+            self.ways[place].y = found[-1].upper
+        lower, upper = max(bracket.lower for bracket in found), max(bracket.upper for bracket in found)
+        return zdw22.epsilon_bound(mixture, self.target.given, lower, upper, found)
+
+    def _delta(self, mixture: Mixture, laws: Sequence[Laws]) -> Bound | None:
+        y, found = float(self.target.given), list[Bracket]()
+        if y != self.target.given:
+            return None
+        for place, each in enumerate(laws):
+            known = max((bracket.lower for bracket in found), default=-math.inf)
+            if y >= zdw22.support(each) or (place and self._below(place, each, y, known)):
+                continue
+            anchor = self._anchor(self._sharp(mixture, place, each), each)
+            if anchor is None:
+                return None
+            found.append(excess(anchor, y))
+        low, high = (
+            max(column, default=-math.inf)
+            for column in ((bracket.lower for bracket in found), (bracket.upper for bracket in found))
+        )
+        return zdw22.delta_bound(mixture, self.target.given, low, high, found)
+
+    def _below(self, place: int, laws: Laws, y: float, log: float) -> bool:
+        """Whether the excess of a direction at y is proved to be below e^log, so that the direction does not matter."""
+        way = self.ways[place]
+        if way.tilts.log_most(laws, y) < log:
+            return True
+        if not way.made:
+            way.tilts.aimed(Independent(laws, math.inf), y)
+            return way.tilts.log_most(laws, y) < log - _CLOSE
+        anchor = self._anchor(replace(way, y=y), laws)
+        return anchor is not None and excess(anchor, y).upper < log
+
+    def _sharp(self, mixture: Mixture, place: int, laws: Laws) -> _Way:
+        """The direction with its contour."""
+        if not self.ways[place].made:
+            self.ways[place] = self._planned(mixture, laws, 1.0, None)
+        return self.ways[place]
+
+    def _anchor(self, way: _Way, laws: Laws, goal: Goal | None = None) -> Anchor | None:
+        """The quadrature of a way for these laws, if it has one; with a goal, on the range in which the answer lies."""
+        if way.kept is None or not way.kept.covers(laws):
+            return None
+        means = way.kept.means(laws)
+        total = zdw22.support(laws)
+        if goal is not None:
+            total = min(total, way.kept.end(means, goal.log_t[0]))
+            if math.isinf(total):
+                return None
+        return way.kept.anchor(laws, means, total, min(way.y, total))
+
+    def _planned(self, mixture: Mixture, laws: Laws, further: float, about: float | None) -> _Way:
+        """A contour for these laws and for some times as much of them."""
+        kept, y = None, 0.0
+        for growth, step, work in zip(_FURTHER[self.target.quantity], _STEPS, _WORK, strict=True):
+            then = Independent([(law, math.ceil(further * growth * copies)) for law, copies in laws], math.inf)
+            aim = self._aim(mixture, Independent(laws, math.inf), then, about)
+            kept = KeptContour.made(laws, then, aim, step, min(work, self.effort.work))
+            y = aim.now.y
+            if kept is not None:
+                break
+        return _Way(kept, True, y)
+
+    def _aim(self, mixture: Mixture, now: Independent, then: Independent, about: float | None) -> Aim:
+        given, rtol = self.target.given, self.effort.rtol
+        if self.target.quantity == "delta":
+            return aim_at(now, then, float(given), rtol)
+        goal = goal_for(slack(mixture.leaky, given, FLOAT_BITS))
+        return aim_for(now, then, sum(goal.log_t) / 2, sum(goal.log_rest) / 2, rtol, about)
+
+
+def suits(mixture: Mixture) -> bool:
+    """Whether the contour integral is what serves a mixture best, and all is known that it needs."""
+    return (
+        bool(mixture.losses)
+        and not mixture.bounded
+        and not mixture.all_gaussian
+        and not zdw22.alone(mixture)
+        and mixture.pairs.exact_sizes
+    )
