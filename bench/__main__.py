@@ -66,6 +66,7 @@ TABLES: dict[str, Maker] = {
     "murtagh-vadhan": _murtagh_vadhan,
     "engine": _of("bench.engine.section"),
     "losses": _of("bench.losses.section"),
+    "training": _of("bench.training.section"),
     "certificates": _of("bench.certificates"),
     "data": _of("bench.data"),
     "snapshots": _of("bench.snapshots"),

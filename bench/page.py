@@ -10,8 +10,9 @@ from bench.report import split
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 ENGINE, LOSSES = "Different ε, from ten to a million mechanisms", "Mechanisms whose privacy loss is known"
+TRAINING = "Training, setting by setting"
 SNAPSHOTS, LEDGER = "Snapshots", "Ledger"
-_ORDER = (ENGINE, LOSSES, SNAPSHOTS, LEDGER)
+_ORDER = (ENGINE, LOSSES, TRAINING, SNAPSHOTS, LEDGER)
 
 _FIRST = """\
 # Benchmarks
@@ -19,9 +20,9 @@ _FIRST = """\
 `make bench` asks optcomp, dp-accounting, prv-accountant and diffprivlib the same questions in one run, in a separate
 process with a limit on time and memory, and writes [all tables](../bench/results.md), this page and its pictures. It
 sets up an environment of its own for the peers. In that environment `python -m bench --only engine` runs one group (the
-others are `homogeneous`, `heterogeneous`, `murtagh-vadhan`, `losses`, `data`, `snapshots`, `ledger`, `planning` and
-`import`), and `--quick` tries everything on small lists and writes nothing. `data`, `snapshots`, `ledger` and
-`planning` need no peers."""
+others are `homogeneous`, `heterogeneous`, `murtagh-vadhan`, `losses`, `training`, `data`, `snapshots`, `ledger`,
+`planning` and `import`), and `--quick` tries everything on small lists and writes nothing. `data`, `snapshots`,
+`ledger` and `planning` need no peers."""
 
 _LAST = """\
 ## What the tables show
@@ -35,11 +36,15 @@ _LAST = """\
 - **Losses**: Gaussian noise by the engine and by its closed form; Laplace and discrete Gaussian noise, randomized
   response, subsampled Gaussian noise and a mixed list, each beside the peers in several configurations; first calls;
   and a list of the places where a peer did better than we.
+- **Training and lattices**: settings of training with noisy gradients over the whole range of rates, noises, rounds and
+  δ, beside what trainers use; losses on a lattice and Laplace noise beside dp-accounting's best; totals of each peer.
+- **Snapshots**: questions beside the plain query on the raw Parquet and CSV file, where rows of many people are left
+  out and where all stay; preparation beside one scan and sort; the peak of memory.
 - **Import**: the time of `import`.
 
 A peer that says less than the truth is marked, and so is what was not run. Times depend on the machine and on what else
-it does; the tables of the engine and of losses therefore show processor time beside the time that passed, and the load
-before and after."""
+it does; the tables of the engine, of losses and of training therefore show processor time, and the load before and
+after."""
 
 
 def write(title: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rich.status import Status
@@ -28,6 +29,8 @@ class Asker:
     known: dict[tuple[str, Question], Outcome] = field(default_factory=dict)
     slow: dict[tuple[str, str], str] = field(default_factory=dict)
     checks: dict[Question, bool] = field(default_factory=dict)
+    checkable: Callable[[Question], bool] = lambda question: True
+    """Questions that the independent computation can answer in time."""
 
     def ask(self, entrant: Entrant, question: Question) -> Outcome:
         key, place = (entrant.name, question), (entrant.name, question.group)
@@ -44,7 +47,7 @@ class Asker:
     def ours(self, question: Question) -> Outcome:
         """Our default; its bracket is compared with the independent computation when it is first asked for."""
         outcome = self.ask(AUTO, question)
-        if question not in self.checks:
+        if question not in self.checks and self.checkable(question):
             self.status.update(f"{question.group}, δ = {question.delta:g}: the independent computation")
             self.checks[question] = confirmed(question, outcome.answer)
         return outcome
@@ -56,7 +59,7 @@ class Asker:
 
     def verdict(self, questions: list[Question]) -> str:
         """How many of our brackets the independent computation confirms."""
-        checks = [self.checks[question] for question in questions]
+        checks = [self.checks[question] for question in questions if question in self.checks]
         return (
             f"An independent computation in floats (to {SLACK:g}) confirms {checks.count(True)} of our brackets and "
             f"contradicts {checks.count(False)}"

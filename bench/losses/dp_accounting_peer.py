@@ -19,7 +19,7 @@ from dp_accounting.rdp import rdp_privacy_accountant
 import optcomp as oc
 from bench.answers import Answer
 from bench.dp_accounting_peer import BEST_TRUNCATION, TRUNCATION, repeated
-from bench.losses.questions import COARSE, Entrant, Item, Question
+from bench.losses.questions import COARSE, Entrant, Item, Lattice, Question
 
 Relation = dp_accounting.NeighboringRelation
 _USUAL_MASS = -50.0
@@ -30,6 +30,9 @@ _FAR = 1e-6
 """Tails are cut at this part of δ by `deep`."""
 _GRAIN = 1e-4
 """Grid of one Gaussian loss, as a part of its standard deviation."""
+
+OPACUS_ORDERS = (*(1 + x / 10 for x in range(1, 100)), *range(12, 64))
+"""The Rényi orders that Opacus tries when told nothing."""
 
 
 def _loss(item: Item, grid: float, mass: float = _USUAL_MASS) -> Any:
@@ -52,6 +55,10 @@ def _loss(item: Item, grid: float, mass: float = _USUAL_MASS) -> Any:
         case oc.DiscreteGaussian():
             return make.from_discrete_gaussian_mechanism(
                 float(item.sigma), value_discretization_interval=grid, use_connect_dots=grid != COARSE
+            )
+        case oc.DiscreteLaplace():
+            return make.from_discrete_laplace_mechanism(
+                1 / float(item.scale), item.sensitivity, value_discretization_interval=grid
             )
         case oc.RandomizedResponse():
             return make.from_randomized_response(_noise(item), item.answers, value_discretization_interval=grid)
@@ -101,16 +108,30 @@ def _made_to_measure(question: Question) -> Answer:
 
 
 def _on_lattice(item: Item) -> Any:
-    """Randomized response, whose losses are multiples of ε, or discrete Gaussian noise: (2x - 1)/2σ²."""
+    """Randomized response: multiples of ε; discrete Gaussian noise: (2x - 1)/2σ²; discrete Laplace: of 1/scale."""
     if isinstance(item, oc.DiscreteGaussian):
         return _loss(item, 0.5 / float(item.sigma) ** 2)
-    if not isinstance(item, oc.RandomizedResponse):
+    if isinstance(item, oc.RandomizedResponse):
+        whole = math.exp(item.epsilon) + item.answers - 1
+        masses = {1: math.exp(item.epsilon) / whole, 0: (item.answers - 2) / whole, -1: 1 / whole}
+        return _rounded({place: mass for place, mass in masses.items() if mass}, float(item.epsilon))
+    if not isinstance(item, oc.DiscreteLaplace):
         raise TypeError(item)
-    whole = math.exp(item.epsilon) + item.answers - 1
-    masses = {1: math.exp(item.epsilon) / whole, 0: (item.answers - 2) / whole, -1: 1 / whole}
-    return privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability(
-        {place: mass for place, mass in masses.items() if mass}, 0.0, float(item.epsilon)
-    )
+    return _discrete_laplace(float(item.scale), item.sensitivity)
+
+
+def _discrete_laplace(scale: float, shift: int) -> Any:
+    """Losses (shift - 2x)/scale for x from 0 to the shift; what its own constructor makes of them is rounded up."""
+    ratio = math.exp(-1 / scale)
+    weights = {shift: 1 / (1 - ratio), -shift: ratio**shift / (1 - ratio)}
+    weights |= {shift - 2 * x: ratio**x for x in range(1, shift)}
+    step, whole = (1 if shift % 2 else 2), math.fsum(weights.values())
+    return _rounded({place // step: weight / whole for place, weight in weights.items()}, step / scale)
+
+
+def _rounded(masses: dict[int, float], unit: float) -> Any:
+    """A distribution with these masses at multiples of a unit."""
+    return privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, unit)
 
 
 def _deep(question: Question) -> Answer:
@@ -147,11 +168,15 @@ def _has_event(question: Question) -> bool:
 
 
 def _measurable(question: Question) -> bool:
-    return isinstance(question.only, oc.Gaussian | oc.RandomizedResponse | oc.DiscreteGaussian)
+    return isinstance(question.only, oc.Gaussian | Lattice)
 
 
 def _is_subsampled(question: Question) -> bool:
     return isinstance(question.only, oc.PoissonSubsampled)
+
+
+def _is_laplace(question: Question) -> bool:
+    return isinstance(question.only, oc.Laplace)
 
 
 ACCOUNTANT = Entrant(
@@ -159,6 +184,7 @@ ACCOUNTANT = Entrant(
     _accountant(lambda relation: pld_privacy_accountant.PLDAccountant(relation)),
     _has_event,
 )
+COARSEST = Entrant("dp-accounting PLD 1e-2", _on_grid(1e-2), _is_laplace)
 COARSER = Entrant("dp-accounting PLD 1e-3", _on_grid(1e-3))
 USUAL = Entrant("dp-accounting PLD 1e-4", _on_grid(COARSE), lambda question: not _is_subsampled(question))
 FINE = Entrant("dp-accounting PLD 1e-5", _on_grid(1e-5))
@@ -171,6 +197,11 @@ DEEP = Entrant(
 RDP = Entrant(
     "dp-accounting RDP",
     _accountant(lambda relation: rdp_privacy_accountant.RdpAccountant(neighboring_relation=relation)),
+    _has_event,
+)
+RDP_OPACUS = Entrant(
+    "RDP, orders of Opacus",
+    _accountant(lambda relation: rdp_privacy_accountant.RdpAccountant(OPACUS_ORDERS, relation)),
     _has_event,
 )
 CONTENDERS = (ACCOUNTANT, COARSER, USUAL, FINE, BEST, DEEP, RDP)

@@ -9,7 +9,8 @@ import optcomp as oc
 from bench.answers import Answer
 from bench.instances import power
 
-Part = oc.Gaussian | oc.Laplace | oc.DiscreteGaussian | oc.RandomizedResponse | oc.PoissonSubsampled
+Lattice = oc.DiscreteGaussian | oc.DiscreteLaplace | oc.RandomizedResponse
+Part = oc.Gaussian | oc.Laplace | Lattice | oc.PoissonSubsampled
 Item = Part | oc.PureDP | oc.ApproxDP
 COARSE = 1e-4
 """The grid that dp-accounting takes when told nothing."""
@@ -46,7 +47,7 @@ class Entrant:
 def gaussian(quick: bool) -> list[Question]:
     """σ = 4, once to ten thousand times."""
     sizes, deltas = ((100,), (1e-9, 1e-20)) if quick else ((1, 100, 10**4), (1e-3, 1e-9, 1e-20, 1e-100))
-    return [_repeated(oc.Gaussian(4), "Gaussian σ = 4", k, delta) for k in sizes for delta in deltas]
+    return [repeated(oc.Gaussian(4), "Gaussian σ = 4", k, delta) for k in sizes for delta in deltas]
 
 
 def plain(quick: bool) -> list[Question]:
@@ -58,14 +59,14 @@ def plain(quick: bool) -> list[Question]:
         (oc.RandomizedResponse(1, 4), "randomized response of 4 answers, ε = 1", 100),
         (oc.DiscreteGaussian(4), "discrete Gaussian σ = 4", 100),
     ]
-    return [_repeated(*case, delta) for case in (cases[1:4] if quick else cases) for delta in (1e-6, 1e-20)]
+    return [repeated(*case, delta) for case in (cases[1:4] if quick else cases) for delta in (1e-6, 1e-20)]
 
 
 def subsampled(quick: bool) -> list[Question]:
     """What training with noisy gradients needs: Poisson-subsampled Gaussian noise, many steps."""
     cases = [(0.01, 1.0, 1000), (0.01, 1.0, 10**4), (0.001, 0.8, 10**4)]
     return [
-        _repeated(oc.PoissonSubsampled(oc.Gaussian(sigma), rate), f"q = {rate:g}, σ = {sigma:g}", steps, delta)
+        repeated(oc.PoissonSubsampled(oc.Gaussian(sigma), rate), f"q = {rate:g}, σ = {sigma:g}", steps, delta)
         for rate, sigma, steps in (cases[:1] if quick else cases)
         for delta in ((1e-6, 1e-20) if quick else (1e-5, 1e-6, 1e-20))
     ]
@@ -82,5 +83,6 @@ def mixed(quick: bool) -> list[Question]:
     return [Question("mixed", items, delta) for delta in ((1e-6,) if quick else (1e-6, 1e-7))]
 
 
-def _repeated(mechanism: Part, name: str, count: int, delta: float) -> Question:
+def repeated(mechanism: Part, name: str, count: int, delta: float) -> Question:
+    """One mechanism `count` times."""
     return Question(f"{power(count)} × {name}", ((mechanism, count),), delta)

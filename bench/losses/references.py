@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 
 import optcomp as oc
 from bench.answers import Answer
-from bench.losses.questions import Item, Question
+from bench.losses.questions import Item, Lattice, Question
 
 Floats = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
@@ -41,7 +41,7 @@ def confirmed(question: Question, answer: Answer | None) -> bool:
 def _delta(question: Question, at: float) -> float:
     """The larger one of both directions."""
     hidden = math.fsum(count * math.log1p(-_leak(item)) for item, count in question.items)
-    if isinstance(question.only, oc.RandomizedResponse | oc.DiscreteGaussian):
+    if isinstance(question.only, Lattice):
         finite = _on_lattice(question, at)
     else:
         finite = max(
@@ -77,6 +77,8 @@ def _masses(item: Item) -> tuple[Floats, float]:
         eps = float(item.epsilon)
         weights = np.array([1.0, item.answers - 2.0, math.exp(eps)])
         return weights / weights.sum(), eps
+    if isinstance(item, oc.DiscreteLaplace):
+        return _laplace_masses(float(item.scale), item.sensitivity)
     if not isinstance(item, oc.DiscreteGaussian):
         raise TypeError(item)
     sigma = float(item.sigma)
@@ -85,6 +87,15 @@ def _masses(item: Item) -> tuple[Floats, float]:
     weights = np.zeros(4 * most - 1)
     weights[::2] = np.exp(-((noise - 1) ** 2) / (2 * sigma**2))
     return weights / weights.sum(), 0.5 / sigma**2
+
+
+def _laplace_masses(scale: float, shift: int) -> tuple[Floats, float]:
+    """The loss of x is (|x - shift| - |x|)/scale: constant left of 0 and right of the shift, where noise is summed."""
+    ratio = math.exp(-1 / scale)
+    inner = ratio ** np.arange(1, shift)
+    masses = np.zeros(2 * shift + 1)
+    masses[0], masses[2:-1:2], masses[-1] = ratio**shift / (1 - ratio), inner[::-1], 1 / (1 - ratio)
+    return masses / masses.sum(), 1 / scale
 
 
 def _contour(question: Question, at: float, removing: bool) -> float:
