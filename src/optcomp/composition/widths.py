@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from optcomp.theorems import Bound, Quantity, cks20, opt
+from optcomp.theorems import Bound, Quantity, cks20, opt, zdw22
 
 DEFAULT_WIDTH: Mapping[Quantity, float] = MappingProxyType({"epsilon": opt.RTOL, "delta": opt.RTOL})
 """Relative; `rtol` demands another one."""
@@ -28,6 +28,8 @@ _UNKNOWN = "because a bound on Rényi divergences does not say which mechanism i
 _NAME = "name the mechanism itself where you can"
 _CAPPED = "because the work was capped"
 _MORE = "a smaller rtol= allows more work"
+_COARSE = "because a grid has two million places at most"
+_HOLDS = "both sides hold all the same"
 _LEFT = "because of round-off, or because the answer jumps there"
 _MOVE = "move what was given a little, or ask for fewer kinds at once"
 
@@ -56,6 +58,8 @@ def with_width_note(bound: Bound, rtol: float | None = None, notions: bool = Fal
 def _reason(bound: Bound, notions: bool) -> tuple[str, str]:
     if notions:
         return _UNKNOWN, _NAME
+    if bound.method == zdw22.ON_GRID:
+        return _COARSE, _HOLDS
     if opt.CAPPED in bound.notes or bound.theorem == cks20.ID:
         return _CAPPED, _MORE
     return _LEFT, _MOVE

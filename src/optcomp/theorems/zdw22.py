@@ -218,7 +218,9 @@ def _either(
         if not wide(found):
             return found
     other = contour(effort.work)
-    return other if other is None or found is None else other.meet(found)
+    if other is None or found is None:
+        return other
+    return found.meet(other) if other.capped else other.meet(found)
 
 
 def _bracket(found: Found) -> Bracket:

@@ -10,6 +10,7 @@ and the left side is the value itself if a loss beyond its grid lifts every sum 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb
 
@@ -45,9 +46,16 @@ class Beyond:
         """At least what they add."""
         if not self._rests:
             return 0.0
+        if self.sure is None or Fraction(y) > self.sure:
+            return self._whole
         with precision(DEEP_BITS):
-            sure = self.sure is not None and Fraction(y) <= self.sure
-            return max(float_up(self._own - ball(y).exp() * self._other if sure else self._own), 0.0)
+            return max(float_up(self._own - ball(y).exp() * self._other), 0.0)
+
+    @cached_property
+    def _whole(self) -> float:
+        """At least the chance that some loss lies beyond."""
+        with precision(DEEP_BITS):
+            return max(float_up(self._own), 0.0)
 
     def least(self, y: float) -> float:
         """At most what they add."""

@@ -90,15 +90,16 @@ class Lattice:
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
         best: Found | None = None
+        near = max(_NEAR, 1e-3 * rtol)
         for long in (False, True):
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
             above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
-            upper = _root(above.log, log_t[0], max(y, 0.0), tilt, +1)
+            upper = _root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
-            lower = _root(below.log, log_t[1], upper, tilt, -1)
+            lower = _root(below.log, log_t[1], upper, tilt, -1, near)
             best = _meet(best, Found(lower, upper, int(setting.period / h), False))
             if best.upper - best.lower <= rtol * best.upper + _NOTHING:
                 return best
