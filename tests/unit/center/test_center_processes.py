@@ -16,8 +16,11 @@ import pytest
 from optcomp.center.failures import NOT_ANSWERED, Stopped
 from optcomp.center.processes import keep_loaded
 from optcomp.center.runners import Runners
-from optcomp.statistics import Count
-from tests.unit.center.center_place import SLOW, SmallCenter, form, small_center
+from optcomp.statistics import Contingency, Count
+from tests.unit.center.center_place import SmallCenter, form, small_center
+
+MUCH = Contingency(("place", "time", "region"))
+"""A hundred and fifty thousand cells with noise: far more than 75 megabytes, where a count takes less than 50."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts private memory")
 
@@ -54,10 +57,10 @@ async def told_of(runners: Runners, arguments: dict[str, Any]) -> str:
 def test_a_question_that_takes_too_much_fails_alone(tmp_path: Path) -> None:
     """Paid, in the words of every such failure; others go on, and with more memory the same key has the answer."""
     center: SmallCenter = small_center(tmp_path)
-    much = {"seat": center.seat(), "question": form(SLOW, epsilon="1/8"), "key": "much"}
+    much = {"seat": center.seat(), "question": form(MUCH, epsilon="1/8"), "key": "much"}
 
     async def run() -> None:
-        small = Runners(replace(center.settings, memory=50), 1)
+        small = Runners(replace(center.settings, memory=75), 1)
         await small.start()
         for number in range(2):
             assert await told_of(small, much) == NOT_ANSWERED

@@ -12,8 +12,14 @@ from optcomp.statistics.register import known_statistics
 
 ROOT = Path(optcomp.__file__).parent
 NOISE = ROOT / "statistics" / "noise"
-READERS = {ROOT / "cli", ROOT / "reading", ROOT / "center" / "calculations.py"}
-"""They read names of mechanisms, which are not kinds of noise, as people write them."""
+READERS = {
+    ROOT / "cli",
+    ROOT / "reading",
+    ROOT / "center" / "calculations.py",
+    ROOT / "checker",
+    ROOT / "theorems" / "certificates.py",
+}
+"""They read and write names of mechanisms, which are not kinds of noise: as people write them, and in certificates."""
 NAMES = {noise.name for noise in known_noises()}
 CLASSES = {statistic.__name__ for statistic in known_statistics()} | {"Counts"}
 
