@@ -61,7 +61,10 @@ def table() -> Table:
 
 @dataclass(frozen=True)
 class Case:
-    """A statistic, the truth about the rows, and how many cells it states its error for if the error is exact."""
+    """A statistic, the truth about the rows, and how many cells it states its error for if the error is exact.
+
+    It is `tight` if the rows are so bad for it that the error is missed often enough to be counted.
+    """
 
     statistic: Statistic
     truth: Any
@@ -69,13 +72,23 @@ class Case:
     mechanism: str
     cells: int | None = None
     confidence: float = 0.9
+    tight: bool = True
 
     def __str__(self) -> str:
-        return f"{self.statistic}, {self.mechanism}"
+        return f"{self.statistic}, {self.mechanism}, {self.confidence:g}"
 
 
-def both(statistic: Statistic, truth: Any, epsilon: str, rho: str, cells: int | None = None) -> list[Case]:
-    return [Case(statistic, truth, epsilon, "laplace", cells), Case(statistic, truth, rho, "gaussian", cells)]
+def both(
+    statistic: Statistic,
+    truth: Any,
+    epsilon: str,
+    rho: str,
+    cells: int | None = None,
+    confidence: float = 0.9,
+    tight: bool = True,
+) -> list[Case]:
+    rest = cells, confidence, tight
+    return [Case(statistic, truth, epsilon, "laplace", *rest), Case(statistic, truth, rho, "gaussian", *rest)]
 
 
 def mean(values: list[Any]) -> Fraction:
@@ -91,12 +104,14 @@ def crossed() -> dict[tuple[str, str], int]:
     return found
 
 
+VARIANCE = mean([v * v for v in HIGH]) - mean(HIGH) ** 2
 CASES = [
     *both(Count(where="even < 3"), SIZE // 4, "0.3", "0.02", 1),
     *both(Sum("high"), sum(HIGH), "0.5", "0.1", 1),
     *both(Mean("high"), mean(HIGH), "0.6", "0.03"),
-    *both(Mean("even", where="kind == 'a'"), mean(EVEN[::3]), "4", "2"),
-    *both(Variance("high"), mean([v * v for v in HIGH]) - mean(HIGH) ** 2, "3", "0.3"),
+    *both(Mean("even", where="kind == 'a'"), mean(EVEN[::3]), "4", "2", tight=False),
+    *both(Variance("high"), VARIANCE, "3", "0.3", tight=False),
+    *both(Variance("high"), VARIANCE, "3", "0.3", confidence=0.5),  # at 0.9 it is missed about 15 times
     *both(Histogram("kind"), {"a": 160, "b": 160, "(other)": 160}, "0.8", "0.05", 3),
     *both(Contingency(("kind", "even"), {"even": [0, 6, 11]}), crossed(), "0.5", "0.3", 9),
     *both(CDF("x", bins=6), {16 * (i + 1) / 6: Fraction(i + 1, 6) for i in range(6)}, "0.4", "0.02"),
@@ -141,5 +156,5 @@ def test_stated_errors_hold_as_often_as_stated(case: Case) -> None:
         p = float(law.within(round(error / float(part.unit)))) ** case.cells
         assert binomial_tail(covered, TIMES, p) > ALARM, covered
         assert binomial_tail(TIMES - covered, TIMES, 1 - p) > ALARM, covered
-    elif case.statistic.where is None:
-        assert covered < TIMES - 3  # for the worst data, or evenly spread ones: the error is no larger than it must be
+    elif case.tight:
+        assert covered < TIMES - 10  # for the worst data, or evenly spread ones: the error is no larger than it must be

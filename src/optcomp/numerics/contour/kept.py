@@ -121,8 +121,12 @@ class KeptContour:
     def end(self, log_means: Means, log_t: float) -> float:
         """Chernoff's bound: a place at which F is at most t; infinite where no tilt tells."""
         tilts = (self.plan.tilt, log_means.here), (self.plan.above, log_means.above)
-        places = [(value + error - log_t) / c for c, (value, error) in tilts if c > 0]
-        return max(min(places, default=math.inf), 1e-300) * (1 + 1e-14)
+        places = [
+            (value + error - log_t + 4 * U * (abs(value) + error + abs(log_t))) / c
+            for c, (value, error) in tilts
+            if c > 0
+        ]
+        return max(min(places, default=math.inf), 1e-300) * (1 + 4 * U)
 
     def anchor(self, laws: Counts, log_means: Means, total: float, y: float) -> Anchor:
         """The quadrature for these variables, about y; `covers` must hold."""

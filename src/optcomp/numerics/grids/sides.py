@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from optcomp.numerics.blocked import U
+from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
 from optcomp.numerics.grids.grid_sum import Counted, GridSum, log_masses
 from optcomp.numerics.grids.guess import Setting
@@ -29,7 +29,7 @@ class Above:
         """At least log F(y)."""
         value = self._sum.sides(y - self._sum.slip * (1 + 4 * U) - 2 * U * abs(y))[1] if self._sum else -math.inf
         rest = self._beyond.most(y)
-        return _sum_of_logs(value, math.log(rest) + 4 * U * abs(math.log(rest)) if rest else -math.inf, +1)
+        return _sum_of_logs(value, _log(rest, +1), +1)
 
     def rounding(self, y: float) -> float:
         """About how far round-off and folding move log F(y)."""
@@ -47,12 +47,24 @@ class Below:
         """At most log F(y)."""
         value = self._sum.sides(y + self._sum.slip * (1 + 4 * U) + 2 * U * abs(y))[0] if self._sum else -math.inf
         rest = self._beyond.least(y)
-        return _sum_of_logs(value, math.log(rest) - 4 * U * abs(math.log(rest)) if rest else -math.inf, -1)
+        return _sum_of_logs(value, _log(rest, -1), -1)
+
+
+def _log(value: float, direction: int) -> float:
+    """The log, rounded in a direction."""
+    if not value:
+        return -math.inf
+    log = math.log(value)
+    return log + direction * (LIBM + 2) * U * abs(log)
 
 
 def _sum_of_logs(one: float, two: float, direction: int) -> float:
+    """log(e^one + e^two), rounded in a direction.
+
+    e^{low-high} <= 1 is within (LIBM + |low-high|)u of itself, and x e^{-x} < 1/2; log1p is within LIBM u of at most 1.
+    """
     high, low = max(one, two), min(one, two)
     if low == -math.inf:
         return high
     value = high + math.log1p(math.exp(low - high))
-    return value + direction * 8 * U * (abs(value) + abs(high) + 1)
+    return value + direction * U * (2 * LIBM + 4) * (abs(value) + abs(high) + 1)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from flint import arb
 from optcomp.guarantees import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse
 from optcomp.numerics import SUM_BITS, precision
 from optcomp.numerics.contour import Independent, KeptContour, KeptTilts, aim_at, kept
+from optcomp.numerics.contour.integral import Means
 from optcomp.numerics.laws import NormalLaw, Summand
 
 Laws = list[tuple[Summand, int]]
@@ -131,3 +133,17 @@ def test_chernoff_bounds_hold_for_one_loss_and_for_many(far: float) -> None:
         assert truth > most - 2
     assert tilts.copy().log_most(normal, 3 * far) == most
     assert KeptTilts().log_most(normal, far) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_end_is_not_before_chernoffs_bound(seed: int) -> None:
+    """Also where K and log t nearly cancel, so that a part of the place says nothing of the error."""
+    rng = Random(seed)
+    normal = NormalLaw(lambda: arb(1))
+    made = contour([(normal, 5)], 2.0, 6.0)
+    log_t = -rng.uniform(5, 900)
+    here, above = ((log_t + rng.choice([1e-12, 1e-6, 1.0, 30.0]) * rng.random(), rng.random() * 1e-13) for _ in "ab")
+    tilts = (made.plan.tilt, here), (made.plan.above, above)
+    exact = [(Fraction(value) + Fraction(error) - Fraction(log_t)) / Fraction(c) for c, (value, error) in tilts]
+    found = Fraction(made.end(Means(here, above, (0.0, 0.0)), log_t))
+    assert min(exact) <= found <= min(exact) + Fraction(abs(log_t)) / Fraction(made.plan.tilt) / 10**14

@@ -13,7 +13,7 @@ from flint import arb
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import GridSum, log_masses
 from optcomp.numerics.grids.guess import Guess
-from optcomp.numerics.grids.sides import summed
+from optcomp.numerics.grids.sides import _log, _sum_of_logs, summed
 from tests.oracles.gridded import convolved, excess_of
 from tests.oracles.truth import real, working
 
@@ -136,3 +136,17 @@ def test_chernoff_encloses_the_mean() -> None:
             assert arb(found.least) <= truth
             assert truth <= arb(found.most)
         assert found.most - found.least < 1e-10 * (1 + abs(found.most))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_sums_of_logs_are_rounded_the_right_way(seed: int) -> None:
+    """Near F = 1 the logs are near 0, and a part of them says nothing of the error."""
+    rng = Random(seed)
+    one = -rng.choice([1e-3, 0.7, 1.0, 40.0, 500.0]) * rng.random()
+    two = one - rng.choice([0.0, 1e-9, 0.5, 3.0, 36.0]) * rng.random()
+    with working(300):
+        truth = (real(one).exp() + real(two).exp()).log()
+        assert _sum_of_logs(one, two, -1) < truth < _sum_of_logs(one, two, +1)
+        value = math.exp(one)
+        assert _log(value, -1) < real(value).log() < _log(value, +1)
+    assert _sum_of_logs(one, two, 1) - _sum_of_logs(one, two, -1) < 1e-14 * (1 + 2 * abs(one))
