@@ -19,7 +19,7 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near, spread
-from optcomp.checker.laws.law import Cloud, Tilted, TooMuch
+from optcomp.checker.laws.law import Atomic, Cloud, Tilted, TooMuch
 from optcomp.checker.laws.waves import waves
 
 _MOST_ATOMS = 1 << 17  # of a discrete Gaussian law that are written out
@@ -27,8 +27,29 @@ _WIDE = 40.0  # standard deviations that a sketch covers on either side, before 
 _DENSE = 1500  # points of a sketch
 
 
+class _OnPlaces:
+    """What every law on equidistant places has in common: sums over its tilted atoms, with a bound on the rest."""
+
+    def log_moment(self: Atomic, x: arb) -> arb:
+        """log Σ p_j e^{xl_j}."""
+        found = self.tilted(x)
+        return (sum(found.weights, arb(0)) + arb(0).union(found.rest)).log()
+
+    def waves(self: Atomic, c: arb, step: arb, last: int) -> list[acb]:
+        """Sums over the atoms; what is left out adds at most its weight."""
+        return atom_waves(self.first, self.span, self.tilted(c), step, last)
+
+    def fade(self, c: arb, theta: arb) -> arb:
+        """Atoms do not fade."""
+        return arb(1)
+
+    def fade_guess(self, c: float, theta: float) -> float:
+        """1."""
+        return 1.0
+
+
 @dataclass(frozen=True)
-class Finite:
+class Finite(_OnPlaces):
     """Finitely many atoms at first, first + span, ...; `masses` gives their probabilities at the working precision."""
 
     first: Fraction
@@ -58,22 +79,6 @@ class Finite:
             weights.append(mass * factor)
             factor *= grow
         return Tilted(0, weights, arb(0))
-
-    def log_moment(self, x: arb) -> arb:
-        """log Σ p_j e^{xl_j}."""
-        return sum(self.tilted(x).weights, arb(0)).log()
-
-    def waves(self, c: arb, step: arb, last: int) -> list[acb]:
-        """Finite sums."""
-        return atom_waves(self.first, self.span, self.tilted(c), step, last)
-
-    def fade(self, c: arb, theta: arb) -> arb:
-        """Atoms do not fade."""
-        return arb(1)
-
-    def fade_guess(self, c: float, theta: float) -> float:
-        """1."""
-        return 1.0
 
     def excess(self, y: Fraction) -> arb:
         """A finite sum of positive terms."""
@@ -123,7 +128,7 @@ def discrete_laplace(scale: Exact, shift: int) -> Finite:
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian:
+class DiscreteGaussian(_OnPlaces):
     """Weight e^{-x²/2σ²} on whole numbers, of which one person shifts the middle by a whole number."""
 
     sigma: Exact
@@ -177,23 +182,6 @@ class DiscreteGaussian:
         weights = _bells(0, reach, arb(0), square)
         tail = weights[-1] * _geometric((2 * arb(reach) + 1) / square)
         return 2 * (sum(weights[1:], arb(0)) + arb(0).union(tail)) + 1
-
-    def log_moment(self, x: arb) -> arb:
-        """log of a theta function."""
-        found = self.tilted(x)
-        return (sum(found.weights, arb(0)) + arb(0).union(found.rest)).log()
-
-    def waves(self, c: arb, step: arb, last: int) -> list[acb]:
-        """Sums with bounded tails."""
-        return atom_waves(self.first, self.span, self.tilted(c), step, last)
-
-    def fade(self, c: arb, theta: arb) -> arb:
-        """Atoms do not fade."""
-        return arb(1)
-
-    def fade_guess(self, c: float, theta: float) -> float:
-        """1."""
-        return 1.0
 
     def excess(self, y: Fraction) -> arb:
         """Atoms above y from the lowest on, as far as they count, and a bound on the rest."""
