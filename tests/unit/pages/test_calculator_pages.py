@@ -242,10 +242,14 @@ def test_what_takes_too_long_is_told_in_plain_words(tmp_path_factory: pytest.Tem
 def test_an_address_has_a_rate(tmp_path_factory: pytest.TempPathFactory) -> None:
     with served(tmp_path_factory.mktemp("rate") / "home", make_app, calculations=2) as found:
         at = Visitor(found)
-        replies = [at.get(address(mechanisms="0.1")) for _ in range(3)]
-        assert [each.status_code for each in replies] == [200, 200, 429]
-        assert int(replies[-1].headers["retry-after"]) > 0
-        assert "Too many requests" in words_of(replies[-1].text)
+        replies = [at.get(address(mechanisms="0.1")) for _ in range(6)]
+        told = [each.status_code for each in replies]
+        assert told[:2] == [200, 200]
+        assert set(told) == {200, 429}
+        assert told.count(200) <= 4  # a minute may end in between, and the count begins again
+        refused = replies[told.index(429)]
+        assert int(refused.headers["retry-after"]) > 0
+        assert "Too many requests" in words_of(refused.text)
         assert at.get("/calculator").status_code == 200
 
 
