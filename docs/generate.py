@@ -19,7 +19,19 @@ from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent
 COMMANDS: tuple[list[str], ...] = (
-    *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"], ["serve"], ["ask"]),
+    *(
+        [],
+        ["compose"],
+        ["compare"],
+        ["train"],
+        ["theorems"],
+        ["show"],
+        ["figures"],
+        ["verify"],
+        ["audit"],
+        ["serve"],
+        ["ask"],
+    ),
     *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
     *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
     *(["ledger", name] for name in ("open", "lower", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
