@@ -100,7 +100,7 @@ def test_passes_that_were_said() -> None:
 
 @pytest.mark.parametrize("name", ["truncated", "padded", "without-replacement", "with-replacement"])
 def test_other_batches_are_refused_with_the_reason(name: str) -> None:
-    with pytest.raises(oc.InvalidInput, match="is refused: .* draw|is refused: .*Poisson"):
+    with pytest.raises(oc.InvalidInput, match=r"is refused: .*Poisson"):
         chosen(BATCHES, name, "--batches")
 
 
