@@ -56,6 +56,11 @@ class Answer:
             raise InvalidInput("statistic", statistic, "has no interval that follows from its noise alone")
         return statistic.interval(self.declared, self.amounts, Noises(added(self.question.noise), self.scales, sure))
 
+    def rows_off(self, confidence: Number = 0.95) -> float | None:
+        """By how many rows the rank of what was chosen may be off, with this confidence; None of what is no choice."""
+        sure = checked_confidence(confidence)
+        return self.question.statistic.rows_off(self.declared, self.scales, sure)
+
     def document(self) -> dict[str, Any]:
         """The question and the noisy amounts, exact and ready for JSON; everything else follows from them.
 
@@ -87,7 +92,7 @@ def noised(question: Question, table: Table, integers: Sequence[IntegerVector]) 
     statistic, scales = question.statistic, question.scales(table)
     parts = statistic.parts(table)
     amounts = tuple(
-        tuple(value * part.unit for value in question.noise.draw(values, scale))
+        tuple(value * part.unit for value in question.noise.tell(values, scale, len(part.cells)))
         for values, part, scale in zip(integers, parts, scales, strict=True)
     )
     value = statistic.value(table, amounts)

@@ -88,8 +88,7 @@ def _check_hold(about: Comparison, place: str, wish: Wish, spending: Spending) -
 
 def _cells(question: Question, document: Document) -> list[Any] | None:
     """What there is a value for; None if there is one value."""
-    single, parts = question.noise.chooses, question.statistic.parts(document.table)
-    zeros = [[Fraction(0)] * (1 if single else len(part.cells)) for part in parts]
+    zeros = [[Fraction(0)] * len(part.cells) for part in question.statistic.parts(document.table)]
     value = question.statistic.value(document.table, zeros)
     if not isinstance(value, Mapping):
         return None

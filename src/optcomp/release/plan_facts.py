@@ -256,7 +256,7 @@ def assumed(document: Document, wish: Wish) -> list[str]:
         found.append(f"no cell of {column} is missing (else tell `present`)")
     elif present < 1 and statistic.where is not None and wish.known.present is None:
         found.append(f"cells of {column} are missing as often where the condition holds (else tell `present`)")
-    return [*found, *statistic.assumes]
+    return [*found, *statistic.granted()]
 
 
 def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:

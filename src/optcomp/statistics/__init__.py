@@ -27,6 +27,7 @@ from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
 from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.people import People
 from optcomp.statistics.predicates import (
     check_condition,
     columns_of,
@@ -75,6 +76,7 @@ __all__ = [
     "OTHER",
     "OTHER_ENCODING",
     "Part",
+    "People",
     "Preparation",
     "Quantiles",
     "Question",
