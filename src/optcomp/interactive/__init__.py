@@ -6,6 +6,7 @@
 >>> session.ask(Count("age >= 65"), epsilon="0.1").value
 """
 
+from optcomp.interactive.answer_tables import AnswerRow, never_a_formula
 from optcomp.interactive.answers import Answer, answer, read_answer
 from optcomp.interactive.asking import Asking, Entry, checked_question, committed_offers, question_of, question_offers
 from optcomp.interactive.filters import (
@@ -53,6 +54,7 @@ __all__ = [
     "AdaptiveFilter",
     "Admitted",
     "Answer",
+    "AnswerRow",
     "Asking",
     "BestFilter",
     "Checked",
@@ -89,6 +91,7 @@ __all__ = [
     "for_groups",
     "in_words",
     "known_mechanisms",
+    "never_a_formula",
     "open_sessions",
     "paid_session",
     "pair",

@@ -23,6 +23,8 @@ COMPARISONS = (">=", "<=", "==", "!=", ">", "<")
 CONFIDENCES = ("0.9", "0.95", "0.99")
 """With which errors and intervals are shown."""
 _USUAL = "0.95"
+MOST_GROUPS = 200
+"""Declared values of a column that is offered for grouping: more numbers than that nobody reads."""
 _LONGEST = 4000
 """Letters of one field; conditions have at most half of that."""
 
@@ -118,6 +120,10 @@ def _fields(named: Named, given: QueryParams, declared: Declared) -> Iterator[Fi
             fitting = _fitting(named, declared)
             chosen = given.get("column", "")
             yield Field("column", "column", chosen if chosen in fitting else next(iter(fitting), ""), (), fitting)
+        elif kind == "columns" and name != word:
+            columns = tuple(groupable(declared))
+            marked = tuple(each for each in given.getlist(name) if each in columns)
+            yield Field(name, "columns", "", marked, columns, told)
         elif kind == "columns":
             columns = tuple(declared.columns)
             marked = tuple(each for each in given.getlist("columns") if each in columns)
@@ -133,6 +139,8 @@ def _fields(named: Named, given: QueryParams, declared: Declared) -> Iterator[Fi
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
+    lists = [each for each in schema.get("anyOf", ()) if each.get("type") == "array"]
+    schema = lists[0] if lists else schema
     kind = schema.get("type")
     if kind == "array":
         return "columns" if schema.get("items", {}).get("type") == "string" else "numbers"
@@ -152,6 +160,11 @@ def _fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     return tuple(found)
 
 
+def groupable(declared: Declared) -> Iterator[str]:
+    """The columns that statistics may be grouped by in forms: those with few declared values."""
+    return (column for column, domain in declared.columns.items() if domain.top <= MOST_GROUPS)
+
+
 def _entries(named: Named, fields: Sequence[Field]) -> Iterator[tuple[str, Any]]:
     """The entries of a statistic; what is empty is left out."""
     word, schemas = named.keyword.word, named.keyword.entries
@@ -161,9 +174,9 @@ def _entries(named: Named, fields: Sequence[Field]) -> Iterator[tuple[str, Any]]
     for field in fields:
         if field.about and field.value:
             by_column.setdefault(field.name.partition(".")[0], {})[field.about] = value_of(field)
-        elif field.kind in ("column", "columns"):
+        elif field.name in ("column", "columns"):
             yield word, value_of(field)
-        elif field.value and not field.about:
+        elif (field.kind == "columns" and field.chosen) or (field.value and not field.about):
             yield field.name, value_of(field)
     yield from by_column.items()
 

@@ -11,7 +11,7 @@ from typing import Any
 from optcomp.errors import OptcompError
 from optcomp.planner import Document, Spending, Wish, item_of
 from optcomp.release.comparison import MISSING, NEAR, Comparison, equal, number, shown
-from optcomp.release.told import noise_told
+from optcomp.release.told import noise_told, rank_told
 from optcomp.statistics import Question
 
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
@@ -54,6 +54,7 @@ def _spending(about: Comparison, document: Document, wish: Wish, entry: Mapping[
             kind: text,
             "noise": noise_told(question, document.table),
             "theorem": noise.theorem,
+            **rank_told(question, document.table, document.confidence),
         }
         cells = _cells(question, document)
         _check_hold(about, place, wish, spending)

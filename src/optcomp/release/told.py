@@ -55,11 +55,18 @@ class Released:
 
 
 def _told(found: Answer, confidence: float) -> dict[str, Any]:
-    """One value, or one for each cell, with intervals where they follow from the noise."""
-    try:
-        interval = found.interval(confidence)
-    except InvalidInput:
-        interval = None
+    """One value, or one for each cell, with intervals where they follow from the noise, and how far ranks are off."""
+    interval = None if found.question.noise.chooses else found.interval(confidence)
+    return _values(found, interval) | rank_told(found.question, found.declared, confidence)
+
+
+def rank_told(question: Question, table: Declared, confidence: float) -> dict[str, Any]:
+    """By how many rows the ranks of choices may be off; nothing of what is no choice."""
+    off = question.statistic.rows_off(table, question.scales(table), confidence)
+    return {} if off is None else {"rows_off": off}
+
+
+def _values(found: Answer, interval: Any) -> dict[str, Any]:
     if not isinstance(found.value, Mapping):
         return {"value": found.value, "interval": None if interval is None else list(interval)}
     cells = [

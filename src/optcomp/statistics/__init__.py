@@ -11,6 +11,7 @@ from optcomp.statistics.count import Count
 from optcomp.statistics.declaration import difference, read_declaration
 from optcomp.statistics.declaration import written_declaration as declaration_document
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
+from optcomp.statistics.disjoint import could_be_one
 from optcomp.statistics.domains import (
     OTHER,
     Categories,
@@ -97,6 +98,7 @@ __all__ = [
     "checked_confidence",
     "columns_of",
     "condition",
+    "could_be_one",
     "declaration_document",
     "difference",
     "fragments",

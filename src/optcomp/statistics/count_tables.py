@@ -205,6 +205,10 @@ def place_of(axes: Sequence[Axis], keys: Sequence[Any]) -> int:
 class Counts(Statistic):
     """Counts of the cells of one or more columns."""
 
+    def cell_names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(getattr(self, "columns", ())) or (self.values_of or "cell",)
+
     @abstractmethod
     def _axes(self, table: Declared) -> dict[str, Axis]:
         """The cells of every column."""

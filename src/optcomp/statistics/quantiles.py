@@ -211,6 +211,10 @@ class Quantiles(Statistic):
         values = dict(zip(order, ranked, strict=True))
         return {float(p): values[i] for i, p in enumerate(self.probabilities)}
 
+    def cell_names(self) -> tuple[str, ...]:
+        """Groups, and the probability if there are several."""
+        return (*self.by, "probability") if len(self.probabilities) > 1 else tuple(self.by)
+
     def __str__(self) -> str:
         """Median, or quantiles with their probabilities."""
         if self.probabilities == (Fraction(1, 2),):

@@ -138,6 +138,10 @@ class Statistic(Written, ABC):
         found = getattr(self, "column", None)
         return found if isinstance(found, str) else None
 
+    def cell_names(self) -> tuple[str, ...]:
+        """What the cells of an answer are of, one name for each of their labels."""
+        return tuple(getattr(self, "by", ()))
+
     def measure(self, table: Table) -> tuple[IntegerVector, ...]:
         """The exact integers: for mechanisms that add noise, not for publication."""
         return self.integers(table, table.run(table.prepared(self, self.expression)))
