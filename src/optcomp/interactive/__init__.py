@@ -9,6 +9,7 @@
 from optcomp.interactive.answer_tables import AnswerRow, never_a_formula
 from optcomp.interactive.answers import Answer, answer, read_answer
 from optcomp.interactive.asking import Asking, Entry, checked_question, committed_offers, question_of, question_offers
+from optcomp.interactive.consistency import Consistent, consistent
 from optcomp.interactive.filters import (
     AdaptiveFilter,
     Admitted,
@@ -59,6 +60,7 @@ __all__ = [
     "BestFilter",
     "Checked",
     "CommittedPlan",
+    "Consistent",
     "Converted",
     "Cost",
     "Entry",
@@ -87,6 +89,7 @@ __all__ = [
     "checked_question",
     "committed_offers",
     "concurrent",
+    "consistent",
     "convert_unit",
     "for_groups",
     "in_words",

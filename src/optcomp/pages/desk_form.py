@@ -24,7 +24,7 @@ CONFIDENCES = ("0.9", "0.95", "0.99")
 """With which errors and intervals are shown."""
 _USUAL = "0.95"
 MOST_GROUPS = 200
-"""Declared values of a column that is offered for grouping: more numbers than that nobody reads."""
+"""Numbers of a statistic by a column that is offered for grouping: more than that nobody reads."""
 _LONGEST = 4000
 """Letters of one field; conditions have at most half of that."""
 
@@ -117,11 +117,10 @@ def _fields(named: Named, given: QueryParams, declared: Declared) -> Iterator[Fi
         if "enum" in schema:
             continue
         if name == word and kind == "text":
-            fitting = _fitting(named, declared)
-            chosen = given.get("column", "")
-            yield Field("column", "column", chosen if chosen in fitting else next(iter(fitting), ""), (), fitting)
+            columns, chosen = fitting(named, declared), given.get("column", "")
+            yield Field("column", "column", chosen if chosen in columns else next(iter(columns), ""), (), columns)
         elif kind == "columns" and name != word:
-            columns = tuple(groupable(declared))
+            columns = groupable(named, name, declared)
             marked = tuple(each for each in given.getlist(name) if each in columns)
             yield Field(name, "columns", "", marked, columns, told)
         elif kind == "columns":
@@ -147,7 +146,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return {"object": "by column", "string": "text", "integer": "whole", "boolean": "truth"}.get(str(kind), "number")
 
 
-def _fitting(named: Named, declared: Declared) -> tuple[str, ...]:
+def fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     """The columns that a statistic can be about."""
     found = []
     for column in declared.columns:
@@ -160,9 +159,23 @@ def _fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     return tuple(found)
 
 
-def groupable(declared: Declared) -> Iterator[str]:
-    """The columns that statistics may be grouped by in forms: those with few declared values."""
-    return (column for column, domain in declared.columns.items() if domain.top <= MOST_GROUPS)
+def groupable(named: Named, name: str, declared: Declared) -> tuple[str, ...]:
+    """The columns that a further entry of columns may name: those that fit, and do not make too many numbers."""
+    word = named.keyword.word
+    about = named.keyword.entries[word].get("enum", fitting(named, declared))
+    return tuple(
+        column
+        for column in declared.columns
+        if any(_fits(named, {word: each, name: [column]}, declared) for each in about if each != column)
+    )
+
+
+def _fits(named: Named, entries: Mapping[str, Any], declared: Declared) -> bool:
+    try:
+        parts = named.keyword.read(Entries(entries, "statistic")).parts(declared)
+    except InvalidInput:
+        return False
+    return all(len(part.cells) <= MOST_GROUPS for part in parts)
 
 
 def _entries(named: Named, fields: Sequence[Field]) -> Iterator[tuple[str, Any]]:

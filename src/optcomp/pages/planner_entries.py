@@ -67,7 +67,7 @@ def _field(name: str, rule: Mapping[str, Any], named: Named, table: Declared) ->
         shape = "edges"
     else:
         shape = "whole" if rule.get("type") == "integer" else "column" if own else "text"
-    possible = {"column": lambda: _possible(named, table), "groups": lambda: groupable(table)}
+    possible = {"column": lambda: _possible(named, table), "groups": lambda: iter(groupable(named, name, table))}
     columns = tuple(possible.get(shape, lambda: iter(table.columns))())
     return EntryField(name, shape, hint, columns, own)
 

@@ -124,5 +124,7 @@ def _is_interval(value: object, *, none: bool) -> bool:
     """Two numbers in order where the noise gives an interval, and nothing else."""
     if none:
         return value is None
+    if value == [None, None]:  # where the noise bounds nothing
+        return True
     ends = [number(end) for end in value] if isinstance(value, list) else []
     return len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] <= ends[1]

@@ -93,6 +93,8 @@ def _numbers(entry: Facts) -> tuple[str, str]:
     interval, off = entry["interval"], entry.get("rows_off")
     if interval is None:
         return _value(entry["value"]), "" if off is None else f"its rank within {near(off, 4)} rows"
+    if interval == [None, None]:
+        return _value(entry["value"]), "any number"
     return _value(entry["value"]), f"{_value(interval[0])} to {_value(interval[1])}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,16 +69,21 @@ def rank_told(question: Question, table: Declared, confidence: float) -> dict[st
 
 def _values(found: Answer, interval: Any) -> dict[str, Any]:
     if not isinstance(found.value, Mapping):
-        return {"value": found.value, "interval": None if interval is None else list(interval)}
+        return {"value": found.value, "interval": _ends(interval)}
     cells = [
         {
             "cell": list(cell) if isinstance(cell, tuple) else cell,
             "value": value,
-            "interval": None if interval is None else list(interval[cell]),
+            "interval": None if interval is None else _ends(interval[cell]),
         }
         for cell, value in found.value.items()
     ]
     return {"cells": cells}
+
+
+def _ends(interval: Sequence[float] | None) -> list[float | None] | None:
+    """The ends of an interval; null where it has none."""
+    return None if interval is None else [end if math.isfinite(end) else None for end in interval]
 
 
 def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:

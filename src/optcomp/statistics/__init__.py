@@ -27,6 +27,7 @@ from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.moments import MOST_ROWS
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.people import People
 from optcomp.statistics.predicates import (
@@ -39,6 +40,7 @@ from optcomp.statistics.predicates import (
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.regression import Regression
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
 from optcomp.statistics.snapshot import is_snapshot, named_ledger
 from optcomp.statistics.sources import named_columns
@@ -67,6 +69,7 @@ __all__ = [
     "IntegerVector",
     "Integers",
     "Known",
+    "MOST_ROWS",
     "Mean",
     "Median",
     "Named",
@@ -82,6 +85,7 @@ __all__ = [
     "Quantiles",
     "Question",
     "Reals",
+    "Regression",
     "Setting",
     "StatedError",
     "Statistic",

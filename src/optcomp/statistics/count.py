@@ -67,6 +67,10 @@ class Count(Grouped):
         """No count is negative; but the noisy one, which may be, is inside."""
         return around_count(amounts[0], noises.cells(1))
 
+    def adds_up(self) -> bool:
+        """Each row is in one group."""
+        return bool(self.by)
+
     def grows(self, table: Declared) -> bool:
         """If people are added, and not exchanged."""
         return not table.contribution.replace

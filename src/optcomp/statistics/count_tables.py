@@ -209,6 +209,10 @@ class Counts(Statistic):
         """The columns."""
         return tuple(getattr(self, "columns", ())) or (self.values_of or "cell",)
 
+    def adds_up(self) -> bool:
+        """Each row is in one cell, unless some are left out because a person has many."""
+        return True
+
     @abstractmethod
     def _axes(self, table: Declared) -> dict[str, Axis]:
         """The cells of every column."""

@@ -104,14 +104,14 @@ def _key(found: Axis, cell: Any) -> Any:
     return ibis.cases((key.isnull(), last), (key > last, last), (key < 0, 0), else_=key)
 
 
-def columns_by(by: Columns | None) -> tuple[str, ...]:
+def columns_by(by: Columns | None, argument: str = "by") -> tuple[str, ...]:
     """The columns that a statistic is grouped by, as people give them: none, a name, or several."""
     if by is None or (not isinstance(by, str) and isinstance(by, Sequence) and not by):
         return ()
     try:
         return checked_columns((by,) if isinstance(by, str) else by)
     except InvalidInput as error:
-        raise InvalidInput("by", by, error.problem) from None
+        raise InvalidInput(argument, by, error.problem) from None
 
 
 def each_confidence(confidence: float, groups: int) -> float:

@@ -142,6 +142,10 @@ class Statistic(Written, ABC):
         """What the cells of an answer are of, one name for each of their labels."""
         return tuple(getattr(self, "by", ()))
 
+    def adds_up(self) -> bool:
+        """Whether its cells are counts of rows, each row in one of them, so that they add up to the number of rows."""
+        return False
+
     def measure(self, table: Table) -> tuple[IntegerVector, ...]:
         """The exact integers: for mechanisms that add noise, not for publication."""
         return self.integers(table, table.run(table.prepared(self, self.expression)))
