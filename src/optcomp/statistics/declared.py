@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from optcomp.errors import InvalidInput
+from optcomp.guarantees import Neighbours as Neighbours
 from optcomp.numerics import whole
 from optcomp.statistics.domains import Categories, Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 
-Neighbours = Literal["add-remove", "replace"]
-"""What two neighbouring tables differ in."""
 _MOST_ROWS = 10**6
 """Of one person: beyond, noise drowns everything."""
 
