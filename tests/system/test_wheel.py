@@ -160,9 +160,10 @@ def test_a_missing_extra_is_one_line(
     ("code", "library", "extra"),
     [
         (TABLE, r"\w+", "data"),
-        ("import optcomp.interop", "dp_accounting", "interop"),
+        ("from optcomp.interop import OptcompAccountant", "dp_accounting", "interop"),
+        ("import optcomp.interop.opacus", "opacus", "opacus"),
     ],
-    ids=["table", "interop"],
+    ids=["table", "interop", "opacus"],
 )
 def test_a_missing_extra_is_an_error_of_ours(core: Environment, code: str, library: str, extra: str) -> None:
     caught = f"import optcomp\ntry:\n    exec({code!r})\nexcept optcomp.MissingExtra as error:\n    print(error)"
