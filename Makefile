@@ -58,7 +58,7 @@ test-jax-privacy: .venv-jax-privacy/ready
 # Flower pins an old Typer, which only our command line is too new for: optcomp comes without its dependencies
 .venv-flower/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-flower
-	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check flwr pytest numpy python-flint
+	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check 'flwr[dp]' pytest numpy python-flint
 	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
