@@ -162,8 +162,8 @@ class Quantiles(Statistic):
 
     def value(self, table: Declared, amounts: Amounts) -> Any:
         """The chosen candidates, in the order of the probabilities; one number if one was asked for."""
-        low, step, _ = self.grid(table)
-        found = [float(low + step * index) for (index,) in amounts]
+        (low, step, _), domain = self.grid(table), table.domain(self.column, Numbers)
+        found = [domain.told(low + step * index) for (index,) in amounts]
         if len(found) == 1:
             return found[0]
         ranked = sorted(found)

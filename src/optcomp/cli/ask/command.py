@@ -180,5 +180,6 @@ def _show_answer(told: Mapping[str, Any]) -> None:
         ends = (
             "" if row["low"] is None else f", {told['confidence']:.0%} interval {row['low']:.10g} to {row['high']:.10g}"
         )
-        say(f"{name}: {row['value']:.10g} ({told['unit']}){ends}")
+        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.10g}"
+        say(f"{name}: {value} ({told['unit']}){ends}")
     say(f"after: {told['left_in_words']}")
