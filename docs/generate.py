@@ -22,7 +22,19 @@ DOCS = Path(__file__).parent
 OTHERS = ("theorem_cards", "reference_library", "reference_center", "reference_formats")
 """Scripts beside this one, each with pages of its own."""
 COMMANDS: tuple[list[str], ...] = (
-    *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"], ["serve"], ["ask"]),
+    *(
+        [],
+        ["compose"],
+        ["compare"],
+        ["train"],
+        ["theorems"],
+        ["show"],
+        ["figures"],
+        ["verify"],
+        ["audit"],
+        ["serve"],
+        ["ask"],
+    ),
     *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
     *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
     *(["ledger", name] for name in ("open", "lower", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),

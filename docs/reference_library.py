@@ -18,7 +18,7 @@ import optcomp
 SOURCE = Path(optcomp.__file__).parent
 ROOMS = (
     *("statistics", "interactive", "planner", "release", "ledger", "client", "center", "checker", "proofs", "interop"),
-    *("composition", "guarantees", "theorems"),
+    *("training", "composition", "guarantees", "theorems"),
 )
 """Rooms that programs use; those that are left out serve other rooms only."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -43,15 +43,15 @@ def code_of(record: Theorem) -> list[str]:
     return [path.relative_to(ROOT).as_posix() for path in kept[:_MOST]]
 
 
-def test_of(record: Theorem) -> str:
-    """The test of a theorem."""
-    return f"tests/theorems/test_{_stem(record.id)}.py"
+def tests_of(record: Theorem) -> list[str]:
+    """The test of a theorem, if it is there."""
+    name = f"tests/theorems/test_{_stem(record.id)}.py"
+    return [name] if (ROOT / name).is_file() else []
 
 
 def oracles_of(record: Theorem) -> list[str]:
     """What its test compares with: modules that share no code with the library."""
-    path = ROOT / test_of(record)
-    text = path.read_text(encoding="utf8") if path.is_file() else ""
+    text = "".join((ROOT / name).read_text(encoding="utf8") for name in tests_of(record))
     names = sorted(set(re.findall(r"tests\.oracles\.(\w+) import", text)) - {"checks", "instances"})
     return [f"tests/oracles/{name}.py" for name in names]
 
@@ -82,7 +82,7 @@ def theorem_page() -> str:
         lines += [f"- Source: {record.source}."]
         lines += [f"- Proof, or why it may be used: [{note['proof']}]({note['proof']})"] if "proof" in note else []
         lines += [f"- Code: {_links(code_of(record)) or 'none of its own'}"]
-        lines += [f"- Test: {_links([test_of(record)])}"]
+        lines += [f"- Test: {_links(tests_of(record)) or 'none yet'}"]
         lines += [f"- Oracle: {_links(oracles_of(record)) or 'within the test, in exact numbers'}"]
         lines += [f"- Figure: [{note['figure']}]({note['figure']})"] if "figure" in note else []
         lines += [""]

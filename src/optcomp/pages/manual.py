@@ -1,6 +1,6 @@
 """The documentation as a whole: every page rendered, every file at hand, and what a search looks through.
 
-It is made once in a process, from Markdown, when somebody first asks for it.
+A page is made from its Markdown when somebody first asks for it, once in a process; the search needs all of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import json
 import posixpath
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -38,12 +39,12 @@ _BEHIND, _NOT_SEARCHED = ("more/", "decisions/", "index.html"), ("images/",)
 class Manual:
     """All pages and files, by their addresses below /docs/."""
 
-    pages: dict[str, Rendered]
+    pages: Mapping[str, Rendered]
     files: dict[str, bytes]
     map: tuple[Shelf, ...]
     """Its targets are addresses."""
-    missing: tuple[tuple[str, str], ...] = field(default=())
-    """Links of pages that lead to nothing: the page, and what it names."""
+    missing: list[tuple[str, str]]
+    """Links that lead to nothing, of pages that were made: the page, and what it names."""
 
     def steps(self, page: str) -> tuple[Step, ...]:
         """Where a page stands on the paths of the map."""
@@ -74,7 +75,25 @@ def made(place: Path) -> Manual:
     for name in maker.names:
         maker.add(name)
     shelves = read_map((place / FIRST).read_text(encoding="utf8"))
-    return Manual(maker.pages, maker.files, tuple(map(_placed, shelves)), tuple(maker.missing))
+    return Manual(_Late(maker.pages), maker.files, tuple(map(_placed, shelves)), maker.missing)
+
+
+class _Late(Mapping[str, Rendered]):
+    """Pages that are made when they are first asked for."""
+
+    def __init__(self, makers: dict[str, Callable[[], Rendered]]) -> None:
+        self._makers, self._made = makers, dict[str, Rendered]()
+
+    def __getitem__(self, address: str) -> Rendered:
+        if address not in self._made:
+            self._made[address] = self._makers[address]()
+        return self._made[address]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 class _Maker:
@@ -83,33 +102,38 @@ class _Maker:
     def __init__(self, place: Path) -> None:
         self.place, self.names = place, manual_files(place)
         self.shown = {name: address(name) for name in self.names} | {"README.md": address(FIRST)}
-        self.pages: dict[str, Rendered] = {}
+        self.pages: dict[str, Callable[[], Rendered]] = {}
         self.files: dict[str, bytes] = {}
         self.missing: list[tuple[str, str]] = []
         for folder in {name.rpartition("/")[0] for name in self.names if name.endswith(PICTURES)}:
             gallery = address(f"{folder}/README.md")
             self.shown[folder] = gallery
-            self.pages[gallery] = _pictures([name for name in self.names if name.rpartition("/")[0] == folder])
+            names = [name for name in self.names if name.rpartition("/")[0] == folder]
+            self.pages[gallery] = partial(_pictures, names)
 
     def add(self, name: str) -> None:
         """A file, as a page or as it is."""
-        content, shown = (self.place / name).read_bytes(), address(name)
+        shown = address(name)
         if not is_page(name):
-            self.files[shown] = content
+            self.files[shown] = (self.place / name).read_bytes()
         elif name.endswith(".md"):
-            self.pages[shown] = rendered(content.decode(), partial(self.resolved, name))
+            self.pages[shown] = lambda: rendered(self.text(name), partial(self.resolved, name))
         elif name.endswith(".ipynb"):
-            self.add_notebook(name, content.decode())
+            self.add_notebook(name)
         else:
-            self.pages[shown] = source_page(name, content.decode())
+            self.pages[shown] = lambda: source_page(name, self.text(name))
 
-    def add_notebook(self, name: str, content: str) -> None:
+    def text(self, name: str) -> str:
+        """What is in a file."""
+        return (self.place / name).read_text(encoding="utf8")
+
+    def add_notebook(self, name: str) -> None:
         """A notebook, with its pictures beside it."""
         shown = address(name)
-        text, pictures = notebook_text(content, posixpath.basename(shown).removesuffix(".html"))
+        text, pictures = notebook_text(self.text(name), posixpath.basename(shown).removesuffix(".html"))
         self.shown |= {joined(name, each) or each: seen_from_above(shown, each) for each in pictures}
         self.files |= {seen_from_above(shown, each): data for each, data in pictures.items()}
-        self.pages[shown] = rendered(text, partial(self.resolved, name), dollars=True)
+        self.pages[shown] = lambda: rendered(text, partial(self.resolved, name), dollars=True)
 
     def resolved(self, name: str, target: str) -> str | None:
         """The address that a link of a file means, seen from the page of that file."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
@@ -14,6 +16,13 @@ from optcomp.pages.rendering import page
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _TYPES = {"png": "image/png", "json": "application/json", "js": "text/javascript; charset=utf-8"}
 """What a file is, by its ending; there are no others."""
+
+
+@cache
+def _index() -> bytes | None:
+    """What the search looks through: all pages are made for it, once."""
+    found = manual()
+    return None if found is None else search_index(found).encode()
 
 
 @router.get("/docs")
@@ -33,7 +42,7 @@ def documentation_page(request: Request, address: str) -> Response:
     view = page_view(found, address)
     if view is not None:
         return page(request, "manual.html", **view)
-    content = search_index(found).encode() if address == INDEX else found.files.get(address)
+    content = _index() if address == INDEX else found.files.get(address)
     if content is None:
         raise HTTPException(404)
     return Response(content, media_type=_TYPES[address.rpartition(".")[2]], headers={"Cache-Control": "no-cache"})

@@ -11,6 +11,7 @@ from optcomp.statistics.count import Count
 from optcomp.statistics.declaration import difference, read_declaration
 from optcomp.statistics.declaration import written_declaration as declaration_document
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
+from optcomp.statistics.disjoint import could_be_one
 from optcomp.statistics.domains import (
     OTHER,
     Categories,
@@ -26,7 +27,9 @@ from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.moments import MOST_ROWS
 from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.people import People
 from optcomp.statistics.predicates import (
     check_condition,
     columns_of,
@@ -37,6 +40,7 @@ from optcomp.statistics.predicates import (
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.regression import Regression
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
 from optcomp.statistics.snapshot import is_snapshot, named_ledger
 from optcomp.statistics.sources import named_columns
@@ -65,6 +69,7 @@ __all__ = [
     "IntegerVector",
     "Integers",
     "Known",
+    "MOST_ROWS",
     "Mean",
     "Median",
     "Named",
@@ -75,10 +80,12 @@ __all__ = [
     "OTHER",
     "OTHER_ENCODING",
     "Part",
+    "People",
     "Preparation",
     "Quantiles",
     "Question",
     "Reals",
+    "Regression",
     "Setting",
     "StatedError",
     "Statistic",
@@ -95,6 +102,7 @@ __all__ = [
     "checked_confidence",
     "columns_of",
     "condition",
+    "could_be_one",
     "declaration_document",
     "difference",
     "fragments",

@@ -41,7 +41,7 @@ class CDF(Counts):
     edges: tuple[Number, ...] | None = None
     bins: int | None = None
     where: str | None = None
-    needs_rows = True
+    needs_rows = True  # type: ignore[assignment]  # of all of them
     assumes = ("values are spread evenly over the bounds",)
     keywords = (
         Keyword("cdf", _read, {"cdf": fragments.text(fragments.COLUMN), "edges": EDGES, "bins": BINS}, ("present",)),
@@ -55,6 +55,10 @@ class CDF(Counts):
 
     def _axes(self, table: Declared) -> dict[str, Axis]:
         return {self.column: binned(table.domain(self.column, Numbers), self._bins(table))}
+
+    def adds_up(self) -> bool:
+        """Shares do not."""
+        return False
 
     def value(self, table: Declared, amounts: Amounts) -> dict[float, float]:
         """The share of the noisy counts up to each edge, made monotone; missing values are left out.
