@@ -86,7 +86,7 @@ class ReplacedSide(PositiveSide):
         few, more = np.minimum(b, 2.0), np.minimum(grown, 4.0)
         near = few + (few * few + more) / (np.sqrt(few * few + 1 + more) + 1)
         up = np.where(v > 2, np.log(v), np.log1p(near))
-        rough = U * (2 * LIBM + self.mu**2 + 24)  # of b, and of v and v - 1
+        rough = U * (3 * LIBM + 2 * self.mu**2 + 24)  # of b, and of v and v - 1
         moved = rough * np.minimum(near, 1.0) + U * (LIBM + 6) * up
         return up / self.mu, 1.02 * self._share(up) * moved
 
@@ -98,7 +98,7 @@ class ReplacedSide(PositiveSide):
     def loss(self, x: float) -> float:
         """About the loss at x."""
         one, two = (self.mu * sign * x - 0.5 * self.mu**2 for sign in (1, -1))
-        return math.log1p(self.q * math.expm1(one)) - math.log1p(self.q * math.expm1(two))
+        return _log_mixed(self.q, one) - _log_mixed(self.q, two)
 
     def mix(self, plain: Floats, shifted: Floats, opposite: Floats) -> tuple[Floats, Floats]:
         """P and Q of cells."""
@@ -133,7 +133,7 @@ class GluedSide(PositiveSide):
 
     def loss(self, x: float) -> float:
         """About the loss at x."""
-        return math.log1p(self.q * math.expm1(self.mu * x - 0.5 * self.mu**2))
+        return _log_mixed(self.q, self.mu * x - 0.5 * self.mu**2)
 
     def mix(self, plain: Floats, shifted: Floats, opposite: Floats) -> tuple[Floats, Floats]:
         """P and Q of cells."""
@@ -163,3 +163,8 @@ def _narrow(x: Floats, mu: float) -> int:
 
 def _logistic(z: Floats) -> Floats:
     return np.asarray(np.exp(np.minimum(z, 0.0)) / (1 + np.exp(-np.abs(z))))
+
+
+def _log_mixed(q: float, up: float) -> float:
+    """About log(1 - q + q e^up)."""
+    return math.log1p(q * math.expm1(up)) if up < _MOST_EXPONENT else up + math.log(q)

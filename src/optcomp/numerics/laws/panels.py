@@ -28,6 +28,7 @@ from optcomp.numerics.laws.pieces import Piece, Tilted
 DEGREE = 32
 """Points of a panel."""
 _LOG_RHO = math.log(4.0)
+"""Of the ellipses: larger ones would leave the strip in which A has no zero, smaller ones need more points."""
 _GAIN = 2 * (DEGREE - 1) * _LOG_RHO - math.log(64 / 15) - math.log(16 / 15)
 """The error of a panel is e^-_GAIN of the largest value in its ellipse, times half its width."""
 _SPARE = 8.0
