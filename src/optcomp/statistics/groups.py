@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, Written
 from optcomp.statistics import fragments
 from optcomp.statistics.count_tables import Axis, axis, cells_of, checked_axes, place_of
 from optcomp.statistics.declared import Contribution, Declared
@@ -43,8 +43,8 @@ _SPREAD = "rows are spread evenly over the groups"
 """What an error takes for granted that depends on how many rows a group has."""
 
 
-@dataclass(frozen=True)
-class Adds:
+@dataclass(frozen=True, repr=False)
+class Adds(Written):
     """What one row adds to a part, in whole units: something between two integers, or nothing."""
 
     name: str
