@@ -194,10 +194,11 @@ def _moment(value: object, argument: str) -> datetime.datetime:
     match = re.match(_ISO, value) if isinstance(value, str) else None
     if match is None or match["z"] is not None:
         raise InvalidInput(argument, value, "must be a date or time such as '2024-03-31' or '2024-03-31 12:00'")
-    parts = [int(match[part]) if match[part] else None for part in _PARTS]
-    year, month, day, *clock = parts
+    year, month, day, hour, minute, second = (
+        int(match[part] or least) for part, least in zip(_PARTS, "111000", strict=True)
+    )
     try:
-        return datetime.datetime(year or 0, month or 1, day or 1, *(part or 0 for part in clock))
+        return datetime.datetime(year, month, day, hour, minute, second)
     except ValueError:
         raise InvalidInput(argument, value, "must be a date or time of the calendar") from None
 
