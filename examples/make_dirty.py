@@ -32,7 +32,7 @@ def text(people: int = 3000, seed: int = 1) -> str:
 
 def german(amount: float) -> str:
     """With a comma and points: 1.234,50."""
-    return f"{amount:,.2f}".translate(str.maketrans({",": ".", ".": ","}))
+    return f"{amount:,.2f}".translate(str.maketrans(",.", ".,"))
 
 
 if __name__ == "__main__":
