@@ -13,7 +13,6 @@ from typing import Any
 from markupsafe import Markup
 
 from optcomp.center import Problem
-from optcomp.errors import InvalidInput
 from optcomp.interactive import Answer, read_answer, read_mechanism
 from optcomp.pages.charts import Whisker, interval_chart
 from optcomp.pages.numbers import amount, down
@@ -33,6 +32,8 @@ class Row:
     """A number, or a date."""
     low: float | None
     high: float | None
+    rows_off: float | None = None
+    """By how many rows the rank of a choice may be off."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Told:
     def bounded(self) -> bool:
         """Whether intervals follow from the noise."""
         return any(row.low is not None for row in self.rows)
+
+    @property
+    def rows_off(self) -> float | None:
+        """By how many rows the ranks of choices may be off."""
+        return self.rows[0].rows_off if self.rows else None
 
 
 def told(document: Mapping[str, Any], declared: Declared, confidence: str, title: str) -> Told:
@@ -87,15 +93,10 @@ def _plain(value: Any) -> float | str:
 
 
 def _rows(answer: Answer, confidence: str) -> list[Row]:
-    value = answer.value
-    try:
-        interval = answer.interval(confidence)
-    except InvalidInput:  # a choice has none
-        interval = None
-    if not isinstance(value, Mapping):
-        return [Row("", _plain(value), *(interval or (None, None)))]
-    bars = interval if isinstance(interval, Mapping) else {}
-    return [Row(cell_words(cell), _plain(each), *(bars.get(cell) or (None, None))) for cell, each in value.items()]
+    return [
+        Row(cell_words(row.cell) if row.cell else "", _plain(row.value), row.low, row.high, row.rows_off)
+        for row in answer.rows(confidence)
+    ]
 
 
 def cell_words(cell: Any) -> str:

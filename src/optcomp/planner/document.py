@@ -138,10 +138,10 @@ class Document(Written):
     def known_about(self, wish: Wish) -> Known:
         """What is said about the values of a statistic: by itself, or else by its column.
 
-        Where there is a condition, a column says nothing about mean and spread of the rows that satisfy it.
+        Where there is a condition or there are groups, a column says nothing about mean and spread of these rows.
         """
         about = self.known.get(wish.statistic.values_of or "", UNKNOWN)
-        return (about if wish.statistic.where is None else Known(present=about.present)) | wish.known
+        return (about if wish.statistic.all_rows else Known(present=about.present)) | wish.known
 
     def rows_of(self, wish: Wish) -> int | None:
         """How many rows a statistic is about, and for those of values how many have one."""

@@ -1,8 +1,9 @@
 """A plan carried out once: a look at the data, one debit, the answers, a report, and the proof that all of it fits."""
 
+from optcomp.interactive import never_a_formula
 from optcomp.release.advice import percent, plain, shortened
 from optcomp.release.committing import commit_plans
-from optcomp.release.csv_table import csv_text, never_a_formula
+from optcomp.release.csv_table import csv_text
 from optcomp.release.entering import enter_release
 from optcomp.release.exported_code import notebook_text, script_text
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts

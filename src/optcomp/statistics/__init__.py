@@ -12,6 +12,7 @@ from optcomp.statistics.dates import Dates, TimeUnit
 from optcomp.statistics.declaration import difference, read_declaration
 from optcomp.statistics.declaration import written_declaration as declaration_document
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
+from optcomp.statistics.disjoint import could_be_one
 from optcomp.statistics.domains import (
     OTHER,
     Categories,
@@ -27,7 +28,9 @@ from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.moments import MOST_ROWS
 from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.people import People
 from optcomp.statistics.predicates import (
     check_condition,
     columns_of,
@@ -38,6 +41,7 @@ from optcomp.statistics.predicates import (
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.regression import Regression
 from optcomp.statistics.seen_columns import SeenColumn, seen_columns
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
 from optcomp.statistics.snapshot import is_snapshot, named_ledger, reading_of
@@ -90,6 +94,7 @@ __all__ = [
     "Integers",
     "JOINS",
     "Known",
+    "MOST_ROWS",
     "Mean",
     "Median",
     "Named",
@@ -100,6 +105,7 @@ __all__ = [
     "OTHER",
     "OTHER_ENCODING",
     "Part",
+    "People",
     "Preparation",
     "Proposal",
     "QUOTES",
@@ -107,6 +113,7 @@ __all__ = [
     "Question",
     "Reading",
     "Reals",
+    "Regression",
     "SeenColumn",
     "Setting",
     "StatedError",
@@ -127,6 +134,7 @@ __all__ = [
     "checked_confidence",
     "columns_of",
     "condition",
+    "could_be_one",
     "declaration_document",
     "difference",
     "files_of",

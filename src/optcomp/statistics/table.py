@@ -21,7 +21,7 @@ from optcomp.statistics import snapshot
 from optcomp.statistics.cells import as_words, plain
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
-from optcomp.statistics.encoding import Encoder, cell_name, used_columns
+from optcomp.statistics.encoding import PERSON, Encoder, cell_name, used_columns
 from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory, wide
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
@@ -170,10 +170,18 @@ class Table(Declared):
         kinds = {name: "int64" if wide(most) else "int32" for name, most in snapshot.columns_of_rows(self).items()}
         return ibis.table(kinds, name=self._rows.name)
 
-    def rows(self, shapes: Mapping[str, Shape], where: str | None = None, grouped: str | None = None) -> ir.Table:
+    def rows(
+        self,
+        shapes: Mapping[str, Shape],
+        where: str | None = None,
+        grouped: str | None = None,
+        *,
+        whose: bool = False,
+    ) -> ir.Table:
         """The rows that satisfy the condition, with the columns that the shapes make of their integers.
 
-        Of the column `grouped` the groups of each person, and the rows in each group, are bounded too.
+        Of the column `grouped` the groups of each person, and the rows in each group, are bounded too; `whose` adds the
+        column that tells people apart, which no answer may hold.
         """
         asked = columns_of(where, self.columns) if where is not None else ()
         for column, *_ in shapes.values():
@@ -187,6 +195,8 @@ class Table(Declared):
                 condition(where, {column: (self.columns[column], self._cell(kept, column)) for column in asked})
             )
         made = {name: shape(self._cell(kept, column)) for name, (column, shape) in shapes.items()}
+        if whose:
+            made[PERSON] = kept[PERSON]
         return kept.select(**made) if made else kept
 
     def _cell(self, rows: ir.Table, column: str) -> Any:
