@@ -199,13 +199,15 @@ def test_statistics_tell_dates_in_their_own_unit() -> None:
     halves = Histogram("d", bins=2)
     assert halves.cells(months) == ("[2024-01, 2024-07)", "[2024-07, 2025-01]", "(missing)")
     assert halves.measure(months) == ((6000, 0, 0),)
-    winter = Histogram("d", edges=["2024-01-01", "2024-02-01", 2025])
+    winter = Histogram("d", edges=("2024-01-01", "2024-02-01", 2025))
     assert winter.cells(table)[:2] == ("[2024-01-01, 2024-02-01)", "[2024-02-01, 2025-01-01]")
     assert winter.measure(table) == ((3100, 2900, 0),)
     assert read_statistic(winter.document()) == winter
     thirds = CDF("d", bins=3)
-    assert list(thirds.value(months, thirds.measure(months))) == ["2024-05", "2024-09", "2025-01"]
-    for wrong in (["2024-01", "2024-03"], ["2024-01-15", "2025-01"], ["2024-01", "x"], [1.5, 2025]):
+    counts = [[Fraction(count) for count in part] for part in thirds.measure(months)]
+    assert list(thirds.value(months, counts)) == ["2024-05", "2024-09", "2025-01"]
+    wrongs: list[tuple[Any, ...]] = [("2024-01", "2024-03"), ("2024-01-15", "2025-01"), ("2024-01", "x"), (1.5, 2025)]
+    for wrong in wrongs:
         with pytest.raises(InvalidInput, match="edges"):
             Histogram("d", edges=wrong).parts(months)
     for statistic in (Mean("d"), Sum("d"), Variance("d")):
