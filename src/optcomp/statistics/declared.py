@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from optcomp.errors import InvalidInput
+from optcomp.guarantees import Neighbours as Neighbours
 from optcomp.numerics import whole
 from optcomp.statistics.domains import Categories, Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 
-Neighbours = Literal["add-remove", "replace"]
-"""What two neighbouring tables differ in."""
 _MOST_ROWS = 10**6
 """Of one person: beyond, noise drowns everything."""
 
@@ -179,5 +178,5 @@ class Declared:
 
 def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
     if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
-        raise InvalidInput("columns", columns, "must map names to Integers, Reals or Categories")
+        raise InvalidInput("columns", columns, "must map names to Integers, Reals, Dates or Categories")
     return Fixed(columns)

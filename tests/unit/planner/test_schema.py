@@ -152,7 +152,8 @@ def test_the_same_keys_in_the_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "kind", "value"), [(0, "integers", [0, 1]), (1, "reals", [0, 1]), (2, "categories", ["a"])]
+    ("place", "kind", "value"),
+    [(0, "integers", [0, 1]), (1, "reals", [0, 1]), (2, "categories", ["a"]), (3, "dates", [2020, 2021])],
 )
 def test_the_same_keys_in_columns(place: int, kind: str, value: Any) -> None:
     found = known(small(columns={"age": {kind: value, "stranger": 1}}))
