@@ -94,9 +94,11 @@ campaign: setup
 	$(RUN)/python -m tests.campaign.collusion $(COLLUSION)
 	$(RUN)/python -m tests.campaign.center_calls $(CALLS)
 
+# generated pages, and the whole documentation as a folder: open build/site/index.html
 docs: setup
 	$(RUN)/python docs/generate.py
 	$(RUN)/python docs/import_graph.py
+	$(RUN)/python -m optcomp.pages.manual_folder build/site
 
 $(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
