@@ -27,6 +27,7 @@ from optcomp.statistics import (
     People,
     Quantiles,
     Reals,
+    Regression,
     Statistic,
     Sum,
     Table,
@@ -112,6 +113,7 @@ def asked(rng: Random, declared: Declared) -> tuple[Statistic, Condition | None]
             lambda: Variance(one, where, by, None if by else rng.choice((None, 7))),
             lambda: Histogram(one, bins=rng.randint(1, 7), where=where),
             lambda: CDF(one, bins=rng.randint(1, 7), where=where),
+            lambda: Regression(one, rng.sample([each for each in numbers if each != one], len(numbers) - 1), where),
             lambda: Quantiles(one, [rng.choice(("1/2", "1/3", "0.9"))], rng.randint(2, 40), where, by),
         ]
     return rng.choice(kinds)(), found

@@ -18,6 +18,7 @@ from optcomp.statistics import (
     Numbers,
     People,
     Quantiles,
+    Regression,
     Statistic,
     Sum,
     Variance,
@@ -41,7 +42,7 @@ def answers(
     for number, codes in enumerate(stored):
         row = dict(zip(names, codes[start : start + len(names)], strict=True))
         if _counted(statistic, declared, codes[start + len(names) :]) and (holds is None or holds(row)):
-            rows.append({**row, WHO: codes[0] if start else number})
+            rows.append(row | {WHO: codes[0] if start else number})
     by = getattr(statistic, "by", ())
     if not by:
         return _vectors(statistic, declared, rows)
@@ -49,8 +50,8 @@ def answers(
     edges = {name: _group_edges(declared, name) for name in by}
     for cell in product(*(range(_size(declared, name, edges[name])) for name in by)):
         groups[cell] = []
-    for row in rows:
-        groups[tuple(_place(declared, name, edges[name], row[name]) for name in by)].append(row)
+    for each_row in rows:
+        groups[tuple(_place(declared, name, edges[name], each_row[name]) for name in by)].append(each_row)
     each = [_vectors(statistic, declared, group) for group in groups.values()]
     return tuple(tuple(value for vector in part for value in vector) for part in zip(*each, strict=True))
 
@@ -100,6 +101,8 @@ def _vectors(statistic: Statistic, declared: Declared, rows: list[Row]) -> Vecto
         return ((len({row[WHO] for row in rows}),),)
     if isinstance(statistic, Sum | Mean | Variance):
         return _moments(statistic, declared, rows)
+    if isinstance(statistic, Regression):
+        return _products(statistic, declared, rows)
     if isinstance(statistic, Quantiles):
         return _scores(statistic, declared, rows)
     if isinstance(statistic, Histogram | CDF):
@@ -119,6 +122,22 @@ def _moments(statistic: Sum | Mean | Variance, declared: Declared, rows: list[Ro
         return *counted, (sum(_units(domain, codes, 2**22, from_middle=True)),)
     found = _units(domain, codes, 2**11, from_middle=True)
     return *counted, (sum(found),), (sum(each * each for each in found),)
+
+
+def _products(statistic: Regression, declared: Declared, rows: list[Row]) -> Vectors:
+    """All products of 1, the columns and what is explained, but for the square of that."""
+    names = (*statistic.on, statistic.column)
+    full = [row for row in rows if all(row[name] is not None for name in names)]
+    columns = [[1] * len(full)]
+    for name in names:
+        domain = declared.columns[name]
+        assert isinstance(domain, Numbers)
+        columns.append(
+            _units(domain, [code for row in full if (code := row[name]) is not None], 2**11, from_middle=True)
+        )
+    last = len(names)
+    pairs = [(i, j) for i in range(last + 1) for j in range(i, last + 1) if (i, j) != (last, last)]
+    return tuple((sum(a * b for a, b in zip(columns[i], columns[j], strict=True)),) for i, j in pairs)
 
 
 def _units(domain: Numbers, codes: Sequence[int], most: int, *, from_middle: bool) -> list[int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flint import acb, arb
 
 from tests.oracles.losses import (
     Hockey,
     Moment,
+    Way,
     normal_above,
     subsampled_gaussian_hockey,
     subsampled_laplace_hockey,
@@ -31,19 +34,39 @@ def replaced_gaussian_moment(mu: Rational, q: Rational) -> Moment:
     return moment
 
 
-def replaced_gaussian_hockey(mu: Rational, q: Rational) -> Hockey:
+_BENT = arb(10)
+"""Cells are so much narrower about 0, where most losses are."""
+Sides = Callable[[arb], tuple[arb, arb]]
+"""y to P(L > y) and Q(L > y)."""
+
+
+def replaced_gaussian_sides(mu: Rational, q: Rational) -> Sides:
     """P/Q = e^y is a quadratic equation for e^{μx}; beyond its root P is larger."""
 
-    def hockey(y: arb) -> arb:
+    def sides(y: arb) -> tuple[arb, arb]:
         m, rate = real(mu), real(q)
         small, half = rate * (-m * m / 2).exp(), (1 - rate) * (y.exp() - 1) / 2
         root = (half * half + small * small * y.exp()).sqrt()
         grown = (half + root) / small if half >= 0 else small * y.exp() / (root - half)
         edge = grown.log() / m
         plain, one, other = normal_above(edge), normal_above(edge - m), normal_above(edge + m)
-        return (1 - rate) * plain + rate * one - y.exp() * ((1 - rate) * plain + rate * other)
+        return (1 - rate) * plain + rate * one, (1 - rate) * plain + rate * other
+
+    return sides
+
+
+def hockey_of(sides: Sides) -> Hockey:
+    """P - e^y Q of the event that the loss is larger than y."""
+
+    def hockey(y: arb) -> arb:
+        own, other = sides(y)
+        return own - y.exp() * other
 
     return hockey
+
+
+def replaced_gaussian_hockey(mu: Rational, q: Rational) -> Hockey:
+    return hockey_of(replaced_gaussian_sides(mu, q))
 
 
 def _laplaces(eps: Rational, q: Rational) -> tuple[arb, arb, arb]:
@@ -72,23 +95,28 @@ def replaced_laplace_moment(eps: Rational, q: Rational) -> Moment:
     return moment
 
 
-def replaced_laplace_hockey(eps: Rational, q: Rational) -> Hockey:
+def replaced_laplace_sides(eps: Rational, q: Rational) -> Sides:
     """The ratio grows along the line, from 1/top to top; on each side of 0 one of the two densities is a constant."""
 
-    def hockey(y: arb) -> arb:
+    def sides(y: arb) -> tuple[arb, arb]:
         x, rate, low = _laplaces(eps, q)
         top = ((1 - rate + rate * x.exp()) / low).log()
         if y >= top:
-            return arb(0)
+            return arb(0), arb(0)
         if y <= -top:
-            return 1 - y.exp()
-        if y < 0:  # the curve of the mirror image
-            return 1 - y.exp() + y.exp() * hockey(-y)
+            return arb(1), arb(1)
+        if y < 0:  # the mirror image
+            own, other = sides(-y)
+            return 1 - other, 1 - own
         place = ((y.exp() * low - 1 + rate) / rate).log() / (2 * x) + arb(0.5)
         plain, one, other = (-x * place).exp() / 2, 1 - (x * (place - 1)).exp() / 2, (-x * (place + 1)).exp() / 2
-        return (1 - rate) * plain + rate * one - y.exp() * ((1 - rate) * plain + rate * other)
+        return (1 - rate) * plain + rate * one, (1 - rate) * plain + rate * other
 
-    return hockey
+    return sides
+
+
+def replaced_laplace_hockey(eps: Rational, q: Rational) -> Hockey:
+    return hockey_of(replaced_laplace_sides(eps, q))
 
 
 def glued(towards: Hockey, away: Hockey) -> Hockey:
@@ -139,3 +167,55 @@ def glued_laplace_moment(eps: Rational, q: Rational) -> Moment:
         return inner + ends + 1 - plain - (1 - rate) * plain - rate * (1 - plain)
 
     return moment
+
+
+def glued_sides(towards: Sides, away: Sides) -> Sides:
+    """The event of a positive loss as for the one law, of a negative one as for the other."""
+    return lambda y: towards(y) if y >= 0 else away(y)
+
+
+def subsampled_gaussian_sides(mu: Rational, q: Rational, way: Way) -> Sides:
+    """N(0, 1) and its mixture with N(μ, 1), whichever comes first."""
+
+    def sides(y: arb) -> tuple[arb, arb]:
+        m, rate = real(mu), real(q)
+        level = ((y if way == "towards" else -y).exp() - 1 + rate) / rate
+        if level <= 0:
+            return (arb(1), arb(1)) if way == "towards" else (arb(0), arb(0))
+        edge = level.log() / m + m / 2
+        if way == "towards":
+            plain, shifted = normal_above(edge), normal_above(edge - m)
+            return (1 - rate) * plain + rate * shifted, plain
+        plain, shifted = normal_above(-edge), normal_above(m - edge)
+        return plain, (1 - rate) * plain + rate * shifted
+
+    return sides
+
+
+def glued_gaussian_sides(mu: Rational, q: Rational) -> Sides:
+    return glued_sides(*(subsampled_gaussian_sides(mu, q, way) for way in ("towards", "away")))  # type: ignore[arg-type]
+
+
+def two_rounds(sides: Sides, y: Rational, reach: float, cells: int) -> tuple[arb, arb]:
+    """F of two rounds, from below and from above: the first in cells of losses, the second exactly.
+
+    A cell whose mass is put onto its ends, so that both laws keep theirs, only makes F larger; one that is merged into
+    log P/Q only makes it smaller.
+    """
+    at, hockey = real(y), hockey_of(sides)
+    edges = [
+        real(reach) * (_BENT * (2 * k - cells + arb(1) / 7) / cells).sinh() / _BENT.sinh() for k in range(cells + 1)
+    ]
+    known = [sides(edge) for edge in edges]
+    ends = [hockey(at - edge) for edge in edges]
+    below, above = arb(0), known[-1][0] + (1 - known[0][0]) * ends[0]
+    for k in range(cells):
+        (own, other), (own_next, other_next) = known[k], known[k + 1]
+        p, q = own - own_next, other - other_next
+        if not (p > 0 and q > 0 and abs(p / q).rad() < 1e-9 * abs(p / q)):  # far out, where digits are lost
+            above += p.abs_upper()
+            continue
+        up = (p - edges[k].exp() * q) / (1 - (edges[k] - edges[k + 1]).exp())
+        above += up * ends[k + 1] + (p - up) * ends[k]
+        below += p * hockey(at - (p / q).log())
+    return below, above

@@ -49,10 +49,11 @@ def answer_rows(answer: Answer, confidence: Number = 0.95) -> list[AnswerRow]:
         low, high = interval or (None, None)
         return [AnswerRow((), answer.value, low, high, off)]
     ends: Mapping[Any, Any] = interval if isinstance(interval, Mapping) else {}
-    return [
-        AnswerRow(cell if isinstance(cell, tuple) else (cell,), value, *(ends.get(cell) or (None, None)), off)
-        for cell, value in answer.value.items()
-    ]
+    found = []
+    for cell, value in answer.value.items():
+        low, high = ends.get(cell) or (None, None)
+        found.append(AnswerRow(cell if isinstance(cell, tuple) else (cell,), value, low, high, off))
+    return found
 
 
 def answer_columns(answer: Answer, confidence: Number = 0.95) -> dict[str, list[Any]]:

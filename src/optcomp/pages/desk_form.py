@@ -15,7 +15,17 @@ from starlette.datastructures import QueryParams
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics import exact
-from optcomp.statistics import Categories, Declared, Domain, Entries, Named, Numbers, in_condition, known_keywords
+from optcomp.statistics import (
+    Categories,
+    Dates,
+    Declared,
+    Domain,
+    Entries,
+    Named,
+    Numbers,
+    in_condition,
+    known_keywords,
+)
 from optcomp.statistics.noise import Noise
 
 COMPARISONS = (">=", "<=", "==", "!=", ">", "<")
@@ -233,6 +243,8 @@ def _literal(value: str, domain: Domain) -> str:
     """A value as conditions write it."""
     if isinstance(domain, Categories):
         return next((repr(each) for each in domain.values if str(each) == value), repr(value))
+    if isinstance(domain, Dates):
+        return repr(value)
     try:
         exact(value, "where")
     except InvalidInput:

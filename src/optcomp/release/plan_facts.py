@@ -18,7 +18,7 @@ from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
 from optcomp.numerics.contour import BLUR
 from optcomp.planner import HARM, Budget, Document, Line, Load, PairBudget, Plan, RhoBudget, Spending, Wish
 from optcomp.release.pictures import label
-from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals, could_be_one
+from optcomp.statistics import Categories, Dates, Domain, Integers, Numbers, Reals, could_be_one
 from optcomp.theorems import Bound, cks20, fz21
 
 _POINTS = 24
@@ -114,6 +114,10 @@ def declared(domain: Domain) -> str:
     """What a column may hold, for people."""
     if isinstance(domain, Categories):
         return f"{', '.join(map(label, domain.values))}; anything else counts as {domain.other}"
+    if isinstance(domain, Dates):
+        low, high = domain.ends_shown
+        where = "" if domain.zone == "UTC" else f", in the time zone {domain.zone}"
+        return f"dates from {low} to {high} by the {domain.every}{where}"
     assert isinstance(domain, Numbers)
     kind = "whole numbers" if isinstance(domain, Integers) else "numbers"
     unit = domain.given_unit if isinstance(domain, Reals) else None

@@ -98,8 +98,10 @@ def _numbers(entry: Facts) -> tuple[str, str]:
     return _value(entry["value"]), f"{_value(interval[0])} to {_value(interval[1])}"
 
 
-def _value(number: float) -> str:
-    """Whole ones whole, others with six digits."""
+def _value(number: float | str) -> str:
+    """Whole ones whole, others with six digits; a date as it is."""
+    if isinstance(number, str):
+        return number
     if isinstance(number, int) or _WHOLE[0] <= abs(number) < _WHOLE[1]:
         return f"{number:,.0f}"
     return f"{number:,.6g}"

@@ -41,7 +41,7 @@ class CDF(Counts):
     edges: tuple[Number, ...] | None = None
     bins: int | None = None
     where: str | None = None
-    needs_rows = True  # type: ignore[assignment]  # of all of them
+    needs_rows = True
     assumes = ("values are spread evenly over the bounds",)
     keywords = (
         Keyword("cdf", _read, {"cdf": fragments.text(fragments.COLUMN), "edges": EDGES, "bins": BINS}, ("present",)),

@@ -165,7 +165,7 @@ def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) ->
         return Axis(domain.cells, _same, each=True, starts=range(domain.top + 1))
     assert isinstance(domain, Numbers)
     if edges is None and bins is None and isinstance(domain, Integers) and domain.high - domain.low < MOST_VALUES:
-        labels = (*range(int(domain.low), int(domain.high) + 1), MISSING)
+        labels = (*map(domain.label, range(int(domain.low), int(domain.high) + 1)), MISSING)
         return Axis(labels, _same, each=True, starts=range(domain.top + 1))
     return binned(domain, Bins.of(domain, edges, bins))
 

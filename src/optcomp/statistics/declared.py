@@ -178,5 +178,5 @@ class Declared:
 
 def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
     if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
-        raise InvalidInput("columns", columns, "must map names to Integers, Reals or Categories")
+        raise InvalidInput("columns", columns, "must map names to Integers, Reals, Dates or Categories")
     return Fixed(columns)

@@ -188,11 +188,11 @@ class Quantiles(Statistic):
 
         By groups: for each group, or for each group and probability.
         """
-        low, step, _ = self.grid(table)
-        chosen = [[float(low + step * index) for index in part] for part in amounts]
+        (low, step, _), domain = self.grid(table), table.domain(self.column, Numbers)
+        chosen = [[domain.told(low + step * index) for index in part] for part in amounts]
         if not self.by:
             return self._told([part[0] for part in chosen])
-        found: dict[Any, float] = {}
+        found: dict[Any, Any] = {}
         for cell, *own in zip(self.groups(table).cells, *chosen, strict=True):
             told = self._told(own)
             if not isinstance(told, dict):
@@ -202,7 +202,7 @@ class Quantiles(Statistic):
             found |= {(*names, p): value for p, value in told.items()}
         return found
 
-    def _told(self, found: list[float]) -> float | dict[float, float]:
+    def _told(self, found: list[Any]) -> Any:
         """In order: values that are no farther off in rank than the farthest was."""
         if len(found) == 1:
             return found[0]

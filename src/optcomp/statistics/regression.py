@@ -34,7 +34,7 @@ from optcomp.statistics.joint_noise import UP, Noises
 from optcomp.statistics.noise import AddedNoise
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.stated import Setting, StatedError
-from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, first_row
+from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, clamped, first_row
 from optcomp.statistics.table import Shape, Table
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ _MOST_SQUARED = 2**11
 """Units from the middle whose products are summed: those of 2^40 rows stay within 62 bits."""
 _MOST_ON = 10
 """Columns that a regression may be on: with more, hardly any budget is left for each product."""
+_MOST_EFFECT = Fraction(1000)
+"""Half the ranges of what is explained that one column is told to move it by at most, on half of its own range."""
 _EVENLY = "its columns are spread evenly over their bounds, each by itself"
 """What a stated error takes for granted."""
 _FLOATS = 1 + 1e-9
@@ -66,7 +68,7 @@ class Regression(Statistic):
     column: str
     on: Columns = ()
     where: str | None = None
-    needs_rows = True  # type: ignore[assignment]  # of all of them
+    needs_rows = True
     assumes = (_EVENLY,)
     keywords = (
         Keyword(
@@ -162,7 +164,7 @@ class Regression(Statistic):
         square, right = self._system(table, amounts)
         inverse = _inverse(square)
         solved = [Fraction(0)] * len(right) if inverse is None else _times(inverse, right)
-        return self._value(table, solved)
+        return self._value(table, [clamped(each, -_MOST_EFFECT, _MOST_EFFECT) for each in solved])
 
     def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> dict[str, Interval]:
         """For all coefficients together; infinite where the least eigenvalue may be 0."""
@@ -171,6 +173,7 @@ class Regression(Statistic):
         if inverse is None:
             return dict.fromkeys(told, (-math.inf, math.inf))
         wide, off = self.norms(table, noises)
+        middle = self._value(table, _times(inverse, right))
         solved = _norm(_times(inverse, right))
         norm = float(np.linalg.norm(np.array(inverse, dtype=np.float64), 2)) * _FLOATS
         if not norm * wide < 1:
@@ -178,7 +181,10 @@ class Regression(Statistic):
         moved = norm * (off + wide * solved) / (1 - norm * wide)
         most = (off + wide * (solved + moved)) * _FLOATS
         reaches = {name: most * _norm(_times(inverse, way)) for name, way in self._told(table).items()}
-        return {name: (told[name] - each, told[name] + each) for name, each in reaches.items()}
+        return {
+            name: (min(middle[name] - each, told[name]), max(middle[name] + each, told[name]))
+            for name, each in reaches.items()
+        }
 
     def norms(self, table: Declared, noises: Noises) -> tuple[float, float]:
         """What |E| and |e| stay within, for all entries together."""
@@ -245,7 +251,8 @@ class RegressionError(StatedError):
         """By the norms of the noise."""
         wide, off = self._norms(scales)
         left = self.least - wide
-        return self.top * (off + wide * self.longest) / left * UP if left > 0 else math.inf
+        most = float(_MOST_EFFECT) + self.longest
+        return self.top * min((off + wide * self.longest) / left * UP if left > 0 else most, most)
 
     @cached_property
     def _at_one(self) -> float:

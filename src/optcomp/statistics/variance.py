@@ -107,9 +107,9 @@ class Variance(Grouped):
 
     def _moments(self, amounts: Sequence[Fraction]) -> tuple[Fraction, Fraction, Fraction]:
         """Count, sum and sum of squares."""
-        count = () if self.public_rows is None else (Fraction(self.public_rows),)
-        first, second, third = (*count, *amounts)
-        return first, second, third
+        if self.public_rows is None:
+            return amounts[0], amounts[1], amounts[2]
+        return Fraction(self.public_rows), amounts[0], amounts[1]
 
     def group_value(self, table: Declared, amounts: Sequence[Fraction]) -> float:
         """Between 0 and the square of half the range."""

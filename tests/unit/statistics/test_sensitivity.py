@@ -114,4 +114,4 @@ def test_scores_are_how_many_rows_a_candidate_is_off_its_rank() -> None:
     for p, scores in zip((Fraction(1, 4), Fraction(2, 3)), found, strict=True):
         for c, score in enumerate(scores):
             below, upto, asked = sum(x < c for x in clamped), sum(x <= c for x in clamped), p * len(clamped)
-            assert Fraction(score, p.denominator) == -max(0, below - asked, asked - upto)
+            assert Fraction(score, p.denominator) == -max(Fraction(0), below - asked, asked - upto)

@@ -176,9 +176,10 @@ def _show_answer(told: Mapping[str, Any]) -> None:
         ends = (
             "" if row["low"] is None else f", {told['confidence']:.0%} interval {row['low']:.10g} to {row['high']:.10g}"
         )
+        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.10g}"
         if row["rows_off"] is None:
-            say(f"{name}: {row['value']:.10g} ({told['unit']}){ends}")
+            say(f"{name}: {value} ({told['unit']}){ends}")
         else:
             rank = f"its rank is off by at most {row['rows_off']:.4g} rows"
-            say(f"{name}: {row['value']:.10g}, {rank} with {told['confidence']:.0%} confidence")
+            say(f"{name}: {value}, {rank} with {told['confidence']:.0%} confidence")
     say(f"after: {told['left_in_words']}")
