@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
+from optcomp.numerics.grids.found import NEAR, NOTHING, Found, proved_root
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
 from optcomp.numerics.grids.mixed import MixedGrid
 from optcomp.numerics.grids.sides import Above, Below
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
+from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Summand
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 
@@ -31,10 +34,6 @@ _SHARE = 0.4
 """Of the wanted width goes to the grid."""
 _FAINT_TAIL = 1e-14
 """Of F may lie beyond the grid where no giant is sure."""
-_LOOKS, _NEAR = 40, 1e-13
-"""Looks for a root, and how near its two ends are to come, relatively."""
-_NOTHING = 1e-13
-"""An ε that nobody can tell from 0."""
 _MOST_RISE = 600.0
 """Exponentials of larger losses overflow."""
 _LEAST_LOG = -600.0
@@ -44,16 +43,6 @@ _LEAST_RATE = Fraction(1, 10**290)
 """Rates nearer to 0 or 1 may not be a float, or not one of full precision."""
 
 Laws = Sequence[tuple[Summand, int]]
-
-
-@dataclass(frozen=True)
-class Found:
-    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached."""
-
-    lower: float
-    upper: float
-    places: int
-    capped: bool
 
 
 class Way(Protocol):
@@ -72,6 +61,9 @@ def way_for(laws: Laws) -> Way | None:
         return Grid(laws)
     if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
         return Lattice(laws)
+    noise = [(law, copies) for law, copies in laws if isinstance(law, LaplaceLaw)]
+    if len(noise) == len(laws) and LaplaceWay.serves(noise):
+        return LaplaceWay(noise)
     return None
 
 
@@ -90,18 +82,18 @@ class Lattice:
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
         best: Found | None = None
-        near = max(_NEAR, 1e-3 * rtol)
+        near = max(NEAR, 1e-3 * rtol)
         for long in (False, True):
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
             above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
-            upper = _root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
+            upper = proved_root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
-            lower = _root(below.log, log_t[1], upper, tilt, -1, near)
+            lower = proved_root(below.log, log_t[1], upper, tilt, -1, near)
             best = _meet(best, Found(lower, upper, int(setting.period / h), False))
-            if best.upper - best.lower <= rtol * best.upper + _NOTHING:
+            if best.upper - best.lower <= rtol * best.upper + NOTHING:
                 return best
             tilt, y = guess.tilt_at(best.upper), best.upper
         assert best is not None
@@ -168,19 +160,19 @@ class Grid:
         if y <= known:
             return Found(0.0, y, _COARSE, False)
         best: Found | None = None
-        size, long, near = _FIRST, False, max(_NEAR, 0.02 * rtol)
+        size, long, near = _FIRST, False, max(NEAR, 0.02 * rtol)
         for _ in range(_PASSES):
             made = self._made(y, log_t[0], size, long)
             if made is None:
                 return _given_up(best)
             above, below, setting = made
-            upper = _root(above.log, log_t[0], y, setting.tilt, +1, near)
+            upper = proved_root(above.log, log_t[0], y, setting.tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
-            lower = _root(below.log, log_t[1], upper, setting.tilt, -1, near)
+            lower = proved_root(below.log, log_t[1], upper, setting.tilt, -1, near)
             best = _meet(best, Found(lower, upper, size, False))
             width, aim = best.upper - best.lower, rtol * best.upper
-            if width <= aim + _NOTHING or upper <= known:
+            if width <= aim + NOTHING or upper <= known:
                 return best
             rounding = above.rounding(upper) / setting.tilt
             y = upper
@@ -232,7 +224,7 @@ class Grid:
             guess = Guess(laws, h)
             tilt, place = guess.tilt_for(log_t)
             above = Above(laws, h, guess.setting(tilt, place, log_t), long=False)
-            found = _root(above.log, log_t, max(place, 0.0), tilt, +1)
+            found = proved_root(above.log, log_t, max(place, 0.0), tilt, +1)
             if not self._towards or not found < 0.5 * y:
                 return min(found, y) if self._towards else found
             y = found
@@ -298,37 +290,3 @@ def _meet(one: Found | None, other: Found) -> Found:
     if one is None:
         return other
     return Found(max(one.lower, other.lower), min(one.upper, other.upper), other.places, False)
-
-
-def _root(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = _NEAR) -> float:
-    """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
-
-    Infinite if no place behind it was found, 0 if there is none before it.
-    """
-    low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
-    for _ in range(_LOOKS):
-        value = log(y) - goal
-        if value >= 0:
-            low, at_low = y, value
-        else:
-            high, at_high = y, value
-        if y == 0 and value <= 0:
-            return 0.0
-        if math.isfinite(high) and high - low <= max(near * high, _NOTHING):
-            break
-        after = y + value / tilt if math.isfinite(value) else math.nan
-        spare = 0.02 * abs(after - y) + near / 3 * y
-        after += spare if value >= 0 else -spare
-        if math.isfinite(at_low + at_high) and math.isfinite(high):
-            after = low + (high - low) * min(max(at_low / (at_low - at_high), 0.0), 1.0)
-            after += (spare if side > 0 else -spare) if abs(after - y) < 10 * near * y else 0.0
-        if not low < after < high:
-            after = 2 * y + 1 / tilt if math.isinf(high) else 0.5 * (low + high)
-        if after - low < near * 0.5 * after and low > 0:
-            after = low + near * after
-        if high - after < near * 0.5 * after:
-            after = max(high - near * after, 0.5 * (low + high))
-        y = after if after > 1e-300 else 0.0
-    if side > 0 and high <= _NOTHING and log(0.0) <= goal:
-        return 0.0
-    return high if side > 0 else low

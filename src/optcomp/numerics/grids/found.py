@@ -1,0 +1,62 @@
+"""What a way finds, and how a place is found at which a bound passes a goal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_LOOKS, NEAR = 40, 1e-13
+"""Looks for a root, and how near its two ends are to come, relatively."""
+NOTHING = 1e-13
+"""An ε that nobody can tell from 0."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached.
+
+    Without a grid `places` are the nodes of an integral.
+    """
+
+    lower: float
+    upper: float
+    places: int
+    capped: bool
+    gridded: bool = True
+
+
+def proved_root(
+    log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = NEAR
+) -> float:
+    """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
+
+    Infinite if no place behind it was found, 0 if there is none before it.
+    """
+    low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
+    for _ in range(_LOOKS):
+        value = log(y) - goal
+        if value >= 0:
+            low, at_low = y, value
+        else:
+            high, at_high = y, value
+        if y == 0 and value <= 0:
+            return 0.0
+        if math.isfinite(high) and high - low <= max(near * high, NOTHING):
+            break
+        after = y + value / tilt if math.isfinite(value) else math.nan
+        spare = 0.02 * abs(after - y) + near / 3 * y
+        after += spare if value >= 0 else -spare
+        if math.isfinite(at_low + at_high) and math.isfinite(high):
+            after = low + (high - low) * min(max(at_low / (at_low - at_high), 0.0), 1.0)
+            after += (spare if side > 0 else -spare) if abs(after - y) < 10 * near * y else 0.0
+        if not low < after < high:
+            after = 2 * y + 1 / tilt if math.isinf(high) else 0.5 * (low + high)
+        if after - low < near * 0.5 * after and low > 0:
+            after = low + near * after
+        if high - after < near * 0.5 * after:
+            after = max(high - near * after, 0.5 * (low + high))
+        y = after if after > 1e-300 else 0.0
+    if side > 0 and high <= NOTHING and log(0.0) <= goal:
+        return 0.0
+    return high if side > 0 else low
