@@ -1,4 +1,4 @@
-r"""F(y) = E(1 - e^{y-L})_+ for a sum of Laplace losses: no loss or one between its ends in closed form, two by an integral.
+r"""F(y) = E(1 - e^{y-L})_+ for Laplace losses: none or one between its ends in closed form, two or more by an integral.
 
 A Laplace loss has the atoms ε and -ε and the density e^{-(ε-l)/2}/4 in between.  With s = c + iθ, b = 1 + 2s,
 E = e^{-bε}, and everything divided by e^{sε} G, G = E e^{c(L-ε)}:
@@ -204,7 +204,7 @@ class _Part:
         return 0.5 / self.common * (1 + turned), 0.5 / self.common * (1 - turned) / (self._b + 2j * theta)
 
     def error(self, theta: Floats) -> Floats:
-        """Units of round-off that α and γ are off together: E by (24 + 6θε + 3bε) of its size, G by 20, and the rest."""
+        """Units of round-off that α and γ are off together: E by (24 + 6θε + 3bε) of its size, G by 20, ..."""
         return (80 + (8 * theta + 4 * self._b) * self.eps) / self.common
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
+from optcomp.numerics.blocked import U
 from optcomp.numerics.grids.found import NEAR, NOTHING, Found, proved_root
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
@@ -15,7 +16,7 @@ from optcomp.numerics.grids.guess import Guess, Setting
 from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
 from optcomp.numerics.grids.mixed import MixedGrid
-from optcomp.numerics.grids.sides import Above, Below
+from optcomp.numerics.grids.sides import Above, Below, Both
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
 from optcomp.numerics.laws.laplace import LaplaceLaw
@@ -78,7 +79,7 @@ class Lattice:
         if log_t[0] < _LEAST_LOG or (on_grid := lattice(self._laws, log_t[0])) is None:
             return None
         laws, h = on_grid
-        ups, downs = _both(laws)
+        ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
         best: Found | None = None
@@ -87,11 +88,12 @@ class Lattice:
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
-            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
-            upper = proved_root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
+            both = Both(ups, downs, h, setting, loss=lost, long=long)
+            y = both.near(max(y, 0.0), log_t[0])
+            upper = proved_root(both.most, log_t[0], y, tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
-            lower = proved_root(below.log, log_t[1], upper, tilt, -1, near)
+            lower = proved_root(both.least, log_t[1], min(y, upper), tilt, -1, near)
             best = _meet(best, Found(lower, upper, int(setting.period / h), False))
             if best.upper - best.lower <= rtol * best.upper + NOTHING:
                 return best
@@ -105,7 +107,7 @@ class Lattice:
         if on_grid is None:
             return None
         laws, h = on_grid
-        ups, downs = _both(laws)
+        ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt = guess.tilt_at(y)
         log_f, best = guess.log_at(tilt, y), None
@@ -113,8 +115,8 @@ class Lattice:
             setting = guess.setting(tilt, y, log_f - 5)
             if log_f < _LEAST_LOG or not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
-            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
-            best = _meet(best, Found(below.log(y), above.log(y), int(setting.period / h), False))
+            both = Both(ups, downs, h, setting, loss=lost, long=long)
+            best = _meet(best, Found(both.least(y), both.most(y), int(setting.period / h), False))
             if best.upper < _LEAST_LOG:
                 return None
             if -math.expm1(best.lower - best.upper) <= rtol:
@@ -130,8 +132,10 @@ class Lattice:
         return places <= _MOST and places * len(laws) * (_LONG_PLACE if long else _PLACE) <= work
 
 
-def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted]:
-    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws]
+def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted, float]:
+    """The laws from above and from below, and how far they are apart, as a log."""
+    lost = math.fsum(copies * law.loss for law, copies in laws) * (1 + 4 * U)
+    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws], lost
 
 
 class Grid:

@@ -1,4 +1,4 @@
-"""Sums of Laplace losses against sums multiplied out in balls; and every error term, left out, makes some bound false."""
+"""Sums of Laplace losses against sums multiplied out in balls; an error term that is left out makes a bound false."""
 
 from __future__ import annotations
 
