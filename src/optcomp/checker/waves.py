@@ -133,7 +133,7 @@ def _judged(
     bound = arb(min(limit, 1.0))
     loose = found.slope * kernel.step * (stride // 2) + found.rounding
     most = (bound.log() + found.mean - loose) * 2 ** (2 * _DIGITS)
-    level = int(math.floor(float(most.mid()) - float(most.rad()))) - 2**_DIGITS
+    level = math.floor(float(most.mid()) - float(most.rad())) - 2**_DIGITS
     opened: list[Range] = []
     for number, value in enumerate(sums):
         if value > level:
