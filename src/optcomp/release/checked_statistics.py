@@ -11,7 +11,7 @@ from typing import Any
 from optcomp.errors import OptcompError
 from optcomp.planner import Document, Spending, Wish, item_of
 from optcomp.release.comparison import MISSING, NEAR, Comparison, equal, number, shown
-from optcomp.release.told import noise_told
+from optcomp.release.told import noise_told, rank_told
 from optcomp.statistics import Question
 
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
@@ -54,6 +54,7 @@ def _spending(about: Comparison, document: Document, wish: Wish, entry: Mapping[
             kind: text,
             "noise": noise_told(question, document.table),
             "theorem": noise.theorem,
+            **rank_told(question, document.table, document.confidence),
         }
         cells = _cells(question, document)
         _check_hold(about, place, wish, spending)
@@ -88,8 +89,7 @@ def _check_hold(about: Comparison, place: str, wish: Wish, spending: Spending) -
 
 def _cells(question: Question, document: Document) -> list[Any] | None:
     """What there is a value for; None if there is one value."""
-    single, parts = question.noise.chooses, question.statistic.parts(document.table)
-    zeros = [[Fraction(0)] * (1 if single else len(part.cells)) for part in parts]
+    zeros = [[Fraction(0)] * len(part.cells) for part in question.statistic.parts(document.table)]
     value = question.statistic.value(document.table, zeros)
     if not isinstance(value, Mapping):
         return None
@@ -124,5 +124,7 @@ def _is_interval(value: object, *, none: bool) -> bool:
     """Two numbers in order where the noise gives an interval, and nothing else."""
     if none:
         return value is None
+    if value == [None, None]:  # where the noise bounds nothing
+        return True
     ends = [number(end) for end in value] if isinstance(value, list) else []
     return len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] <= ends[1]

@@ -56,6 +56,10 @@ class CDF(Counts):
     def _axes(self, table: Declared) -> dict[str, Axis]:
         return {self.column: binned(table.domain(self.column, Numbers), self._bins(table))}
 
+    def adds_up(self) -> bool:
+        """Shares do not."""
+        return False
+
     def value(self, table: Declared, amounts: Amounts) -> dict[float, float]:
         """The share of the noisy counts up to each edge, made monotone; missing values are left out.
 

@@ -6,7 +6,7 @@ Every declared cell gets noise, also the empty ones; a cell that is not declared
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
@@ -165,7 +165,7 @@ def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) ->
         return Axis(domain.cells, _same, each=True, starts=range(domain.top + 1))
     assert isinstance(domain, Numbers)
     if edges is None and bins is None and isinstance(domain, Integers) and domain.high - domain.low < MOST_VALUES:
-        labels = (*range(int(domain.low), int(domain.high) + 1), MISSING)
+        labels = (*map(domain.label, range(int(domain.low), int(domain.high) + 1)), MISSING)
         return Axis(labels, _same, each=True, starts=range(domain.top + 1))
     return binned(domain, Bins.of(domain, edges, bins))
 
@@ -180,8 +180,38 @@ def _same(key: Any) -> Any:
     return key
 
 
+def checked_axes(axes: dict[str, Axis], argument: str) -> dict[str, Axis]:
+    """The cells of every column; refused if there are too many in all."""
+    size = prod(len(each.labels) for each in axes.values())
+    if size > MOST_CELLS:
+        raise InvalidInput(argument, list(axes), f"make {size} cells, more than {MOST_CELLS}")
+    return axes
+
+
+def cells_of(axes: Mapping[str, Axis]) -> tuple[Any, ...]:
+    """The label of each cell; a tuple of labels for several columns."""
+    labels = [each.labels for each in axes.values()]
+    return labels[0] if len(labels) == 1 else tuple(product(*labels))
+
+
+def place_of(axes: Sequence[Axis], keys: Sequence[Any]) -> int:
+    """The place among all cells of what has these keys in a query."""
+    place = 0
+    for each, key in zip(axes, keys, strict=True):
+        place = place * len(each.labels) + each.index(key)
+    return place
+
+
 class Counts(Statistic):
     """Counts of the cells of one or more columns."""
+
+    def cell_names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(getattr(self, "columns", ())) or (self.values_of or "cell",)
+
+    def adds_up(self) -> bool:
+        """Each row is in one cell, unless some are left out because a person has many."""
+        return True
 
     @abstractmethod
     def _axes(self, table: Declared) -> dict[str, Axis]:
@@ -189,16 +219,11 @@ class Counts(Statistic):
 
     def axes(self, table: Declared) -> dict[str, Axis]:
         """The cells of every column; refused if there are too many in all."""
-        found = self._axes(table)
-        size = prod(len(each.labels) for each in found.values())
-        if size > MOST_CELLS:
-            raise InvalidInput("columns", list(found), f"make {size} cells, more than {MOST_CELLS}")
-        return found
+        return checked_axes(self._axes(table), "columns")
 
     def cells(self, table: Declared) -> tuple[Any, ...]:
         """The label of each cell; a tuple of labels for several columns."""
-        labels = [each.labels for each in self.axes(table).values()]
-        return labels[0] if len(labels) == 1 else tuple(product(*labels))
+        return cells_of(self.axes(table))
 
     def expression(self, table: Table) -> ir.Table:
         """GROUP BY the cell."""
@@ -223,10 +248,7 @@ class Counts(Statistic):
         axes = list(self.axes(table).values())
         counts = [0] * prod(len(each.labels) for each in axes)
         for *keys, count in rows:
-            place = 0
-            for each, key in zip(axes, keys, strict=True):
-                place = place * len(each.labels) + each.index(key)
-            counts[place] += int(count)
+            counts[place_of(axes, keys)] += int(count)
         return (tuple(counts),)
 
     def value(self, table: Declared, amounts: Amounts) -> Any:

@@ -43,6 +43,11 @@ class Domain(ABC):
     def top(self) -> int:
         """The largest integer that a cell becomes; the least is 0."""
 
+    @property
+    def of_numbers(self) -> bool:
+        """Whether text in its cells is read as numbers."""
+        return self.holds in (int, float)
+
 
 @dataclass(frozen=True, repr=False)
 class Coarse(Written):
@@ -97,6 +102,10 @@ class Numbers(Domain):
     def middle(self) -> Fraction:
         """What that cell stands for."""
         return (self.first + self.middle_cell) * self.step
+
+    def told(self, value: Fraction) -> Any:
+        """A value of the column as people are told it."""
+        return float(value)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -157,6 +166,10 @@ class Integers(Numbers):
     def holds(self) -> type[str | bool | int | float]:
         """Integers."""
         return int
+
+    def label(self, index: int) -> Any:
+        """What a whole number is called in tables of counts."""
+        return index
 
     def __repr__(self) -> str:
         return f"Integers({int(self.low)}, {int(self.high)})"

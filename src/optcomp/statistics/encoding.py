@@ -93,7 +93,8 @@ class Encoder:
 
         assert tally.domain is not None
         column = cells.plain(batch.column(tally.name))
-        codes, values = cells.encode(tally.domain, column)
+        in_numbers = self._source.in_numbers(column) if tally.domain.of_numbers else column
+        codes, values = cells.encode(tally.domain, in_numbers)
         tally.add(column, codes, values)
         return pa.array(codes.astype(np.int32), mask=codes < 0)
 
@@ -109,7 +110,7 @@ class Encoder:
         lines, tallies = self._source.lines, [*self.columns, *([self.person] if self.person is not None else [])]
         found: list[tuple[int, str, str]] = []
         if lines.first is not None:
-            found.append((lines.first[0], f"{self._source.where}, line {lines.first[0]:,}", lines.first[1]))
+            found.append((lines.first[0], line_of(self._source, lines.first[0]), lines.first[1]))
         for tally in tallies:
             if tally.first is not None:
                 row, why = tally.first
@@ -119,6 +120,11 @@ class Encoder:
             return
         _, place, reason = min(found)
         raise unreadable(place, reason, sum(lines.bad.values()), sum(tally.unreadable for tally in tallies))
+
+
+def line_of(source: Source, line: int) -> str:
+    """Where a line is."""
+    return f"{source.lines.file or source.where}, line {line:,}"
 
 
 def unreadable(place: str, reason: str, lines: int, found: int) -> UnreadableData:

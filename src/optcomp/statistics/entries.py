@@ -82,6 +82,13 @@ class Entries:
         """The condition on rows, if there is one."""
         return cast("str | None", self.take("where", str, None))
 
+    def by(self) -> tuple[str, ...]:
+        """The columns that a statistic is grouped by: a name, or several in a list."""
+        found = self.take("by", object, None)
+        if found is not None and not isinstance(found, Sequence):
+            raise InvalidInput(self.path("by"), found, "must be a column, or a list of columns")
+        return () if found is None else (found,) if isinstance(found, str) else tuple(found)
+
     def edges(self) -> tuple[Any, ...] | None:
         """The edges of bins, if there are any."""
         found = self.take("edges", Sequence, None)

@@ -35,7 +35,7 @@ from optcomp.numerics import (
 )
 from optcomp.numerics.contour import Bracket, Contour, Independent, excess_at, excess_root, short
 from optcomp.numerics.grids import Found, Way, way_for
-from optcomp.numerics.laws import Law, MixedNormalLaw
+from optcomp.numerics.laws import GluedNormalLaw, Law, MixedNormalLaw, ReplacedNormalLaw
 from optcomp.theorems import far_rounds
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
@@ -51,8 +51,11 @@ _GLANCE = 1e-2, 2e7
 _TILTS = np.exp(np.linspace(-12, 14, 53))
 _ON_GRID = replace(_NO_PLAN)
 """In place of a contour's choices, where a grid was used."""
-_FEW, _FIRST_WORK = 4, 1.5e8
-"""Up to so many subsampled rounds the grid comes first; otherwise the contour, with so much work to begin with."""
+_FEW, _FIRST_WORK, _FIRST_REPLACED = 4, 1.5e8, 4.5e8
+"""Up to so many subsampled rounds the grid comes first; otherwise the contour, with so much work to begin with.
+
+Where records are replaced a value of the law takes longer, and so does a grid.
+"""
 _MOST_ON_GRID = 2000
 """More subsampled rounds are left to the contour: splitting a loss costs as much for each."""
 _WIDE, _NOTHING = 1e-7, 1e-12
@@ -203,13 +206,15 @@ def _either(
     wide: Callable[[Bracket], bool],
 ) -> Bracket | None:
     """By the contour or on a grid: the one that promises more first, and the other where that is wide."""
-    rounds = sum(count for _, count in laws) if isinstance(laws[0][0], MixedNormalLaw) else 0
+    sampled = isinstance(laws[0][0], MixedNormalLaw | ReplacedNormalLaw | GluedNormalLaw)
+    rounds = sum(count for _, count in laws) if sampled else 0
     way = way_for(laws) if effort.rtol >= _LEAST_GRID_WIDTH and rounds <= _MOST_ON_GRID else None
     if way is None:
         return contour(effort.work)
     found: Bracket | None = None
     if rounds > _FEW:
-        found = contour(min(effort.work, _FIRST_WORK))
+        first = _FIRST_WORK if isinstance(laws[0][0], MixedNormalLaw) else _FIRST_REPLACED
+        found = contour(min(effort.work, first))
         if found is None or not found.capped:
             return found
     on_grid = grid(way)

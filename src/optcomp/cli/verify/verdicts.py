@@ -120,7 +120,8 @@ def _rounded(value: KnownLoss) -> KnownLoss:
     """The same mechanism with doubles for parameters."""
     if isinstance(value, PoissonSubsampled):
         inner = _rounded(value.mechanism)
-        return PoissonSubsampled(inner, float(value.rate)) if isinstance(inner, Gaussian | Laplace) else value
+        known = isinstance(inner, Gaussian | Laplace)
+        return PoissonSubsampled(inner, float(value.rate), value.neighbours) if known else value
     if isinstance(value, GaussianDP):
         return GaussianDP(float(value.mu))
     if isinstance(value, RandomizedResponse):

@@ -9,7 +9,7 @@ import numpy as np
 
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour.plan import short
-from optcomp.numerics.grids.found import NEAR, NOTHING, Found, proved_root
+from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, root
 from optcomp.numerics.grids.laplace_sum import Laplaces, LaplaceSum, Tilted, atoms_of
 
 _TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e9), 209))
@@ -95,10 +95,10 @@ class LaplaceWay:
             return None
         near, c = max(NEAR, 0.1 * rtol), made.plan.tilt
         sides = lru_cache(maxsize=None)(made.sides)
-        upper = proved_root(lambda place: sides(place)[1], log_t[0], y, c, +1, near)
+        upper = root(lambda place: sides(place)[1], log_t[0], y, c, +1, near)
         if math.isinf(upper):
             return None
-        lower = proved_root(lambda place: sides(place)[0], log_t[1], upper, c, -1, near)
+        lower = root(lambda place: sides(place)[0], log_t[1], upper, c, -1, near)
         return Found(lower, upper, made.plan.count, upper - lower > rtol * upper + NOTHING, False)
 
     def excess(self, y: float, rtol: float, work: float) -> Found | None:

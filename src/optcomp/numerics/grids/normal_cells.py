@@ -19,7 +19,7 @@ from optcomp.numerics.balls import FLOAT_BITS, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.gaussian import normal_tail
 
-_NARROW = 0.04
+NARROW = 0.04
 """(|m|+3)w up to which four terms of the series are enough."""
 _SERIES = 2e-17
 """What the series leaves out, relatively: 1.1 * 0.04^8/9!."""
@@ -28,7 +28,7 @@ _SERIES = 2e-17
 def narrow(edges: Floats, shift: float) -> int:
     """From which cell on all cells are narrow, as seen from 0 and from the shift, if the cells become narrower."""
     far = np.maximum(np.abs(edges), np.abs(edges - shift))
-    wide = np.flatnonzero(~((far[1:] + far[:-1] + 6) * np.diff(edges) <= 4 * _NARROW))
+    wide = np.flatnonzero(~((far[1:] + far[:-1] + 6) * np.diff(edges) <= 4 * NARROW))
     return int(wide[-1]) + 1 if wide.size else 0
 
 

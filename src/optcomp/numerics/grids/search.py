@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from optcomp.numerics.blocked import U
-from optcomp.numerics.grids.found import NEAR, NOTHING, Found, proved_root
+from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, meet, root
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting
 from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
+from optcomp.numerics.grids.mirrored import MirroredGrid
 from optcomp.numerics.grids.mixed import MixedGrid
+from optcomp.numerics.grids.replaced_sides import side_of
 from optcomp.numerics.grids.sides import Above, Below, Both
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
 from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Summand
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics.laws.replaced import GluedNormalLaw, ReplacedNormalLaw
 
 _FIRST, _MOST = 1 << 13, 1 << 21
 """Places of the first grid, and of the finest."""
@@ -44,22 +48,16 @@ _LEAST_RATE = Fraction(1, 10**290)
 """Rates nearer to 0 or 1 may not be a float, or not one of full precision."""
 
 Laws = Sequence[tuple[Summand, int]]
-
-
-class Way(Protocol):
-    """A way to the answers for some laws."""
-
-    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
-        """The y >= 0 with F(y) = t."""
-
-    def excess(self, y: float, rtol: float, work: float) -> Found | None:
-        """log F(y)."""
+Kind = TypeVar("Kind")
+"""A kind of law."""
 
 
 def way_for(laws: Laws) -> Way | None:
     """The way on a grid, if all laws can be put on one."""
     if all(isinstance(law, MixedNormalLaw) and _LEAST_RATE < law.q < 1 - _LEAST_RATE for law, _ in laws):
         return Grid(laws)
+    if all(isinstance(law, ReplacedNormalLaw | GluedNormalLaw) and law.q > _LEAST_RATE for law, _ in laws):
+        return Mirrored(laws)
     if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
         return Lattice(laws)
     noise = [(law, copies) for law, copies in laws if isinstance(law, LaplaceLaw)]
@@ -87,14 +85,14 @@ class Lattice:
         for long in (False, True):
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
-                return _given_up(best)
+                return given_up(best)
             both = Both(ups, downs, h, setting, loss=lost, long=long)
             y = both.near(max(y, 0.0), log_t[0])
-            upper = proved_root(both.most, log_t[0], y, tilt, +1, near)
+            upper = root(both.most, log_t[0], y, tilt, +1, near)
             if math.isinf(upper):
-                return _given_up(best)
-            lower = proved_root(both.least, log_t[1], min(y, upper), tilt, -1, near)
-            best = _meet(best, Found(lower, upper, int(setting.period / h), False))
+                return given_up(best)
+            lower = root(both.least, log_t[1], min(y, upper), tilt, -1, near)
+            best = meet(best, Found(lower, upper, int(setting.period / h), False))
             if best.upper - best.lower <= rtol * best.upper + NOTHING:
                 return best
             tilt, y = guess.tilt_at(best.upper), best.upper
@@ -114,9 +112,9 @@ class Lattice:
         for long in (False, True):
             setting = guess.setting(tilt, y, log_f - 5)
             if log_f < _LEAST_LOG or not self._affordable(laws, setting, h, long, work):
-                return _given_up(best)
+                return given_up(best)
             both = Both(ups, downs, h, setting, loss=lost, long=long)
-            best = _meet(best, Found(both.least(y), both.most(y), int(setting.period / h), False))
+            best = meet(best, Found(both.least(y), both.most(y), int(setting.period / h), False))
             if best.upper < _LEAST_LOG:
                 return None
             if -math.expm1(best.lower - best.upper) <= rtol:
@@ -138,18 +136,37 @@ def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted, flo
     return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws], lost
 
 
-class Grid:
-    """A sum of subsampled Gaussian mechanisms on grids of any width."""
-
-    def __init__(self, laws: Laws) -> None:
-        self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
-        self._towards = self._laws[0][0].direction == "towards"
-        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+class Placed(Protocol):
+    """A law that can be put on a grid."""
 
     @property
-    def most(self) -> float:
-        """About the largest sum."""
-        return math.inf if self._towards else self._ends
+    def count(self) -> int:
+        """About how many places it takes."""
+
+    def above(self) -> GridLaw:
+        """A law that is larger."""
+
+    def below(self) -> GridLaw:
+        """A law that is smaller."""
+
+
+class OnGrid(ABC, Generic[Kind]):
+    """A sum of laws on grids of any width."""
+
+    def __init__(self, laws: Sequence[tuple[Kind, int]]) -> None:
+        self._laws = laws
+
+    @abstractmethod
+    def _placed(self, law: Kind, h: float, rise: float) -> Placed:
+        """A law on a grid of width h."""
+
+    @abstractmethod
+    def _rise(self, law: Kind, y: float, log_f: float) -> float:
+        """How far its losses matter."""
+
+    @abstractmethod
+    def _first_place(self, log_t: float) -> float | None:
+        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
 
     def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
         """The y >= 0 with F(y) = t; None where this is no way to find it.
@@ -168,13 +185,13 @@ class Grid:
         for _ in range(_PASSES):
             made = self._made(y, log_t[0], size, long)
             if made is None:
-                return _given_up(best)
+                return given_up(best)
             above, below, setting = made
-            upper = proved_root(above.log, log_t[0], y, setting.tilt, +1, near)
+            upper = root(above.log, log_t[0], y, setting.tilt, +1, near)
             if math.isinf(upper):
-                return _given_up(best)
-            lower = proved_root(below.log, log_t[1], upper, setting.tilt, -1, near)
-            best = _meet(best, Found(lower, upper, size, False))
+                return given_up(best)
+            lower = root(below.log, log_t[1], upper, setting.tilt, -1, near)
+            best = meet(best, Found(lower, upper, size, False))
             width, aim = best.upper - best.lower, rtol * best.upper
             if width <= aim + NOTHING or upper <= known:
                 return best
@@ -198,9 +215,9 @@ class Grid:
         for number in range(_PASSES):
             made = self._made(y, log_f, size, long)
             if made is None:
-                return _given_up(best)
+                return given_up(best)
             above, below, _ = made
-            best = _meet(best, Found(below.log(y), above.log(y), size, False))
+            best = meet(best, Found(below.log(y), above.log(y), size, False))
             log_f = best.upper
             if log_f < _LEAST_LOG:
                 return None
@@ -217,6 +234,44 @@ class Grid:
         assert best is not None
         return Found(best.lower, best.upper, best.places, True)
 
+    def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
+        rises = [self._rise(law, y, log_f) for law, _ in self._laws]
+        if not 0 < max(rises) < _MOST_RISE or math.isinf(log_f):
+            return None
+        h = max(rises) / _COARSE
+        return [
+            (self._placed(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
+        ], h
+
+    def _made(self, y: float, log_f: float, size: int, long: bool) -> tuple[Above, Below, Setting] | None:
+        """Both sides on a grid of about so many places."""
+        coarse = self._coarse(y, log_f)
+        if coarse is None:
+            return None
+        guess = Guess(*coarse)
+        setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
+        h = setting.period / size * (1 + 1e-9)
+        grids = [(self._placed(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
+        if max(grid.count for grid, _ in grids) > 4 * _MOST:
+            return None
+        return (
+            Above([(grid.above(), copies) for grid, copies in grids], h, setting, long=long),
+            Below([(grid.below(), copies) for grid, copies in grids], h, setting, long=long),
+            setting,
+        )
+
+
+class Grid(OnGrid[MixedNormalLaw]):
+    """A sum of subsampled Gaussian mechanisms, persons added or removed."""
+
+    def __init__(self, laws: Laws) -> None:
+        super().__init__([(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)])
+        self._towards = self._laws[0][0].direction == "towards"
+        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+
+    def _placed(self, law: MixedNormalLaw, h: float, rise: float) -> Placed:
+        return MixedGrid(law, h, rise)
+
     def _first_place(self, log_t: float) -> float | None:
         """At least the root, or a guess of it: from a coarse grid over everything that matters."""
         y = math.inf if self._towards else 0.0
@@ -228,37 +283,11 @@ class Grid:
             guess = Guess(laws, h)
             tilt, place = guess.tilt_for(log_t)
             above = Above(laws, h, guess.setting(tilt, place, log_t), long=False)
-            found = proved_root(above.log, log_t, max(place, 0.0), tilt, +1)
+            found = root(above.log, log_t, max(place, 0.0), tilt, +1)
             if not self._towards or not found < 0.5 * y:
                 return min(found, y) if self._towards else found
             y = found
         return y
-
-    def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
-        rises = [self._rise(law, y, log_f) for law, _ in self._laws]
-        if not 0 < max(rises) < _MOST_RISE or math.isinf(log_f):
-            return None
-        h = max(rises) / _COARSE
-        return [
-            (MixedGrid(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
-        ], h
-
-    def _made(self, y: float, log_f: float, size: int, long: bool) -> tuple[Above, Below, Setting] | None:
-        """Both sides on a grid of about so many places."""
-        coarse = self._coarse(y, log_f)
-        if coarse is None:
-            return None
-        guess = Guess(*coarse)
-        setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
-        h = setting.period / size * (1 + 1e-9)
-        grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
-        if max(grid.count for grid, _ in grids) > 4 * _MOST:
-            return None
-        return (
-            Above([(grid.above(), copies) for grid, copies in grids], h, setting, long=long),
-            Below([(grid.below(), copies) for grid, copies in grids], h, setting, long=long),
-            setting,
-        )
 
     def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
         """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
@@ -267,13 +296,43 @@ class Grid:
         if not self._towards:
             return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
         copies = sum(count for _, count in self._laws)
-        goal = log_f + math.log(_FAINT_TAIL / copies)
-        low, high = 0.0, mu + 60.0
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
-            low, high = (middle, high) if tail > goal else (low, middle)
+        high = _faint_from(mu, q, log_f + math.log(_FAINT_TAIL / copies))
         return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
+
+
+class Mirrored(OnGrid[ReplacedNormalLaw | GluedNormalLaw]):
+    """A sum of subsampled Gaussian mechanisms, records replaced."""
+
+    def __init__(self, laws: Laws) -> None:
+        super().__init__([(law, copies) for law, copies in laws if isinstance(law, ReplacedNormalLaw | GluedNormalLaw)])
+
+    def _placed(self, law: ReplacedNormalLaw | GluedNormalLaw, h: float, rise: float) -> Placed:
+        return MirroredGrid(law, h, rise)
+
+    def _first_place(self, log_t: float) -> float | None:
+        coarse = self._coarse(math.inf, log_t)
+        if coarse is None:
+            return None
+        guess = Guess(*coarse)
+        tilt, place = guess.tilt_for(log_t)
+        above = Above(*coarse, guess.setting(tilt, place, log_t), long=False)
+        return root(above.log, log_t, max(place, 0.0), tilt, +1)
+
+    def _rise(self, law: ReplacedNormalLaw | GluedNormalLaw, y: float, log_f: float) -> float:
+        """Up to where next to nothing is: losses have no end on either side, so none decides alone."""
+        copies = sum(count for _, count in self._laws)
+        x = _faint_from(float(law.mu), float(law.q), log_f + math.log(_FAINT_TAIL / copies))
+        return side_of(law).loss(x)
+
+
+def _faint_from(mu: float, q: float, log_p: float) -> float:
+    """About the x beyond which a mixture has probability e^log_p."""
+    low, high = 0.0, mu + 60.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
+        low, high = (middle, high) if tail > log_p else (low, middle)
+    return high
 
 
 def _softplus(z: float) -> float:
@@ -283,14 +342,3 @@ def _softplus(z: float) -> float:
 def _log_tail(x: float) -> float:
     """About the log of a normal tail."""
     return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))
-
-
-def _given_up(best: Found | None) -> Found | None:
-    """What is known when no finer grid can be made."""
-    return None if best is None else replace(best, capped=True)
-
-
-def _meet(one: Found | None, other: Found) -> Found:
-    if one is None:
-        return other
-    return Found(max(one.lower, other.lower), min(one.upper, other.upper), other.places, False)
