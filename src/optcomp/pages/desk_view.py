@@ -5,6 +5,7 @@ All of it follows from what the interface told and from what is declared; no bud
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -94,9 +95,20 @@ def _plain(value: Any) -> float | str:
 
 def _rows(answer: Answer, confidence: str) -> list[Row]:
     return [
-        Row(cell_words(row.cell) if row.cell else "", _plain(row.value), row.low, row.high, row.rows_off)
+        Row(
+            cell_words(row.cell) if row.cell else "",
+            _plain(row.value),
+            _finite(row.low),
+            _finite(row.high),
+            row.rows_off,
+        )
         for row in answer.rows(confidence)
     ]
+
+
+def _finite(end: float | None) -> float | None:
+    """An end of an interval, if it has one."""
+    return None if end is None or not math.isfinite(end) else end
 
 
 def cell_words(cell: Any) -> str:

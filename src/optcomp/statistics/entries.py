@@ -84,10 +84,11 @@ class Entries:
 
     def by(self) -> tuple[str, ...]:
         """The columns that a statistic is grouped by: a name, or several in a list."""
-        found = self.take("by", object, None)
-        if found is not None and not isinstance(found, Sequence):
+        given = self.has("by")
+        found = self.take("by", object, ())
+        if not isinstance(found, Sequence) or (given and not found):
             raise InvalidInput(self.path("by"), found, "must be a column, or a list of columns")
-        return () if found is None else (found,) if isinstance(found, str) else tuple(found)
+        return (found,) if isinstance(found, str) else tuple(found)
 
     def edges(self) -> tuple[Any, ...] | None:
         """The edges of bins, if there are any."""

@@ -131,7 +131,7 @@ def places(missing: Fraction) -> list[float]:
 def fitted(missing: Fraction) -> Callable[[Any, float], bool]:
     """Whether what `x` does to `high` on half its range, and `high` in the middle, are off by so much at most."""
     pairs = [(x, y) for x, y in zip(rows(missing)["x"], rows(missing)["high"], strict=True) if x is not None]
-    slope, start = np.polyfit(*map(np.array, zip(*pairs, strict=True)), 1)
+    slope, start = map(float, np.polyfit(np.array([x for x, _ in pairs]), np.array([float(y) for _, y in pairs]), 1))
 
     def fine(told: Any, error: float) -> bool:
         middle = abs(told["(intercept)"] + 8 * told["x"] - start - 8 * slope)
