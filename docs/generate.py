@@ -10,38 +10,32 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import optcomp as oc
+from optcomp.cli.main import app
 from optcomp.planner.plan_schema import schema
 
 DOCS = Path(__file__).parent
 OTHERS = ("theorem_cards", "reference_library", "reference_center", "reference_formats")
 """Scripts beside this one, each with pages of its own."""
-COMMANDS: tuple[list[str], ...] = (
-    *(
-        [],
-        ["compose"],
-        ["compare"],
-        ["train"],
-        ["theorems"],
-        ["show"],
-        ["figures"],
-        ["verify"],
-        ["audit"],
-        ["serve"],
-        ["ask"],
-    ),
-    *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
-    *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
-    *(["ledger", name] for name in ("open", "lower", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
-    *(["admin"], ["admin", "init"], ["admin", "people"], ["admin", "token"], ["admin", "suspend"]),
-    *(["admin", name] for name in ("register", "renew", "lower", "propose", "cut", "seats", "hand-on")),
-    *(["admin", name] for name in ("changes", "confirm", "wishes", "backup", "restore")),
-)
+
+
+def commands(group: typer.Typer, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """A command and all below it, in the order of the program; what is hidden is left out."""
+    yield before
+    for each in group.registered_commands:
+        name = each.name or (each.callback.__name__.replace("_", "-") if each.callback else "")
+        if not each.hidden:
+            yield (*before, name)
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            yield from commands(inner.typer_instance, (*before, str(inner.name or inner.typer_instance.info.name)))
 
 
 def command_page() -> str:
@@ -52,12 +46,12 @@ def command_page() -> str:
         "advice, or if `ledger verify` found something wrong.",
     ]
     lines = ["# Command line", "", *codes, ""]
-    for command in COMMANDS:
+    for command in commands(app):
         lines += [f"## optcomp {' '.join(command)}".rstrip(), "", "```text", _help(command), "```", ""]
     return "\n".join(lines)
 
 
-def _help(command: list[str]) -> str:
+def _help(command: tuple[str, ...]) -> str:
     """What --help prints, without colours and at a fixed width."""
     environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
     call = [str(Path(sys.executable).with_name("optcomp")), *command, "--help"]

@@ -106,7 +106,8 @@ def test_state_dictionaries() -> None:
     assert state["history"] == accountant.history
     assert state["history"] is not accountant.history
     assert accountant.state_dict({"other": 1}) == {"other": 1, "history": accountant.history, "mechanism": "optcomp"}
-    for wrong in ({}, {"1": 2}, {"history": []}, {"history": [], "mechanism": "rdp"}):
+    wrongs: list[dict[str, Any]] = [{}, {"1": 2}, {"history": []}, {"history": [], "mechanism": "rdp"}]
+    for wrong in wrongs:
         with pytest.raises(ValueError, match=r"state.dict"):
             OpacusAccountant().load_state_dict(wrong)
     with pytest.raises(ValueError, match="optcomp"):

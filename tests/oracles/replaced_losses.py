@@ -193,7 +193,7 @@ def subsampled_gaussian_sides(mu: Rational, q: Rational, way: Way) -> Sides:
 
 
 def glued_gaussian_sides(mu: Rational, q: Rational) -> Sides:
-    return glued_sides(*(subsampled_gaussian_sides(mu, q, way) for way in ("towards", "away")))  # type: ignore[arg-type]
+    return glued_sides(*(subsampled_gaussian_sides(mu, q, way) for way in ("towards", "away")))
 
 
 def two_rounds(sides: Sides, y: Rational, reach: float, cells: int) -> tuple[arb, arb]:

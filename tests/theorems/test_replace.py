@@ -66,7 +66,7 @@ def test_in_the_plane_no_two_directions_are_worse_than_opposite_ones() -> None:
     x, y = np.meshgrid(axis, axis)
 
     def density(shift: tuple[float, float]) -> np.ndarray:
-        return np.exp(-0.5 * ((x - shift[0]) ** 2 + (y - shift[1]) ** 2)) / (2 * math.pi) * step * step
+        return np.asarray(np.exp(-0.5 * ((x - shift[0]) ** 2 + (y - shift[1]) ** 2)) / (2 * math.pi) * step * step)
 
     for _ in range(40):
         mu, q, eps = rng.uniform(0.2, 2.0), rng.uniform(0.05, 0.95), rng.uniform(-1.0, 1.5)

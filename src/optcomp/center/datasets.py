@@ -247,7 +247,7 @@ class Datasets:
     def _prepared(self, declared: Declared, detail: Mapping[str, Any]) -> Table:
         """A new snapshot below the home; one that an interrupted attempt left behind is in nobody's way."""
         with opened_source(self._store.settings, detail["source"], detail["table"]) as source:
-            how = {key: detail.get(key) for key in ("bad_cells", "multiline", "dialect", "rename")}
+            how: dict[str, Any] = {key: detail.get(key) for key in ("bad_cells", "multiline", "dialect", "rename")}
             made = Table(
                 source, **declared.arguments, **how, table=detail["table"] if isinstance(source, Path) else None
             )

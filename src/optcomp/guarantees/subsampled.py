@@ -41,7 +41,7 @@ class PoissonSubsampled(KnownLoss):
 
     mechanism: Gaussian | Laplace
     rate: Exact
-    neighbours: Neighbours  # type: ignore[assignment]  # narrower than in the base class
+    neighbours: Neighbours
 
     def __init__(self, mechanism: Gaussian | Laplace, rate: Number, neighbours: Neighbours = "add-remove") -> None:
         object.__setattr__(self, "mechanism", _noise(mechanism))

@@ -25,7 +25,7 @@ NAME = "optcomp"
 """What `PrivacySpent.accounting_method` says."""
 _VERSION = 1
 """Of the state dictionaries."""
-_FIXED_SIZE = "samples of a fixed size without replacement have a loss that is not known here; use Poisson or none"
+_FIXED_SIZE = "samples of a fixed size are not counted here, but by `optcomp train --batches without-replacement`"
 
 
 class FlowerAccountant:

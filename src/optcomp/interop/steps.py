@@ -51,12 +51,14 @@ class StepTotals:
             return self._at(counts).total(delta=checked_delta(delta))
 
     def _at(self, counts: dict[Gaussian | PoissonSubsampled, int]) -> Composer:
-        """A composer of these mechanisms: the one that is kept, if it holds no others."""
-        if any(count > counts.get(value, 0) for value, count in self._told.items()):
-            self._composer, self._told = Composer(), {}
+        """The composer that is kept, with just these mechanisms: threads may ask out of order, and runs start anew."""
+        for value, count in self._told.items():
+            less = count - counts.get(value, 0)
+            if less > 0:
+                self._composer.remove(value, less)
         for value, count in counts.items():
             more = count - self._told.get(value, 0)
-            if more:
+            if more > 0:
                 self._composer.add(value, more)
         self._told = counts
         return self._composer

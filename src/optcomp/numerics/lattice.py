@@ -21,7 +21,7 @@ def common_unit(sizes: Sequence[Exact]) -> float | None:
     ...), or else as the floats they are.
     """
     largest = max(sizes, default=0.0)
-    return _divisor(map(_written, sizes), largest) or _divisor(map(Fraction, sizes), largest)
+    return _divisor(map(_written, sizes), largest) or _divisor((Fraction(size) for size in sizes), largest)
 
 
 def _divisor(sizes: Iterable[Fraction], largest: Exact) -> float | None:

@@ -31,8 +31,10 @@ _BEGINNING = 180
 """Letters of a section that are shown where it was found."""
 _OFTEN = 4
 """A word that comes so often in a section belongs there; more often says no more."""
-_BEHIND, _NOT_SEARCHED = ("more/", "decisions/", "index.html"), ("images/",)
-"""Pages for maintainers, and the map, are told after the others; pages of pictures not at all."""
+_BEHIND, _NOT_SEARCHED = ("more/", "decisions/", "index.html"), ("images/", "more/src/", "more/tests/")
+"""Pages for maintainers, and the map, are told after the others; pages of pictures and sources not at all."""
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Within a name such as SparseVector."""
 
 
 @dataclass(frozen=True)
@@ -200,5 +202,10 @@ def _weights(page: str, title: str, text: str) -> dict[str, int]:
     """The words of a section: those of its title weigh most, then those of its page, then those that come often."""
     counts = Counter(_WORD.findall(text.lower()))
     found = {word: min(count, _OFTEN) for word, count in counts.items()}
-    found |= {word: found.get(word, 0) + 2 * _OFTEN for word in _WORD.findall(page.lower())}
-    return found | {word: found.get(word, 0) + 4 * _OFTEN for word in _WORD.findall((title or page).lower())}
+    found |= {word: found.get(word, 0) + 2 * _OFTEN for word in _title_words(page)}
+    return found | {word: found.get(word, 0) + 4 * _OFTEN for word in _title_words(title or page)}
+
+
+def _title_words(title: str) -> list[str]:
+    """Names of several words are found by each of them too."""
+    return _WORD.findall(f"{title} {_HUMP.sub(' ', title)}".lower())

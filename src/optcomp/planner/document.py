@@ -289,7 +289,7 @@ def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
         raise InvalidInput(place, kinds, f"must have one of {known}")
     values = entries.take(kinds[0], Sequence)
     if kinds == ["dates"]:
-        return _dates(entries, values, place), UNKNOWN
+        return _dates(entries, values, place)
     unit = entries.take("unit", int | float | str, None) if kinds == ["reals"] else None
     other = entries.take("other", str, OTHER) if kinds == ["categories"] else OTHER
     facts = entries.those(() if kinds == ["categories"] else FACTS)
@@ -306,14 +306,16 @@ def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
     return domain, known_from(facts, domain, place)
 
 
-def _dates(entries: Entries, ends: Sequence[Any], place: str) -> Dates:
+def _dates(entries: Entries, ends: Sequence[Any], place: str) -> tuple[Domain, Known]:
     said = entries.take("unit", str, "day"), entries.take("zone", str, "UTC"), entries.take("format", str, None)
+    facts = entries.those(("present",))
     entries.done()
     if len(ends) != 2:
         raise InvalidInput(f"{place}.dates", list(ends), "must be two dates, [low, high]")
     low, high = (str(end) if isinstance(end, int) and not isinstance(end, bool) else end for end in ends)  # a year
     with at(place, low="dates", high="dates"):
-        return Dates(low, high, *said)
+        domain = Dates(low, high, *said)
+    return domain, known_from(facts, domain, place)
 
 
 def _budget(entries: Entries) -> ApproxDP | ZCDP:

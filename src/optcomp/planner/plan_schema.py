@@ -179,6 +179,7 @@ def _column() -> fragments.Schema:
                         "description": "What dates are counted in; default day.",
                     },
                     "zone": fragments.text("The time zone of dates and times, such as Europe/Berlin; default UTC."),
+                    "present": _facts()["present"],
                     "format": fragments.text(
                         "How a file writes them, such as %d.%m.%Y; ISO 8601 is always understood."
                     ),

@@ -152,11 +152,10 @@ KINDS = (
 """In the order in which people meet them."""
 
 _SHUFFLED = (
-    "batches that are cut from one shuffled list are no samples: each person is in exactly one batch of an epoch, so "
-    "rounds are not independent, and privacy is not amplified as for Poisson samples. Write one round of the plain "
-    "mechanism for each epoch, as in gaussian(sigma=1, sensitivity=2)x10; or draw each batch anew and write "
-    "subsampled(…) for a coin per person or without-replacement(…) for a fixed number of people"
+    "a shuffled list cut into batches is no sample: each person is in exactly one batch. Write a plain round for each "
+    "epoch, gaussian(sigma=1, sensitivity=2)x10, or draw anew: subsampled(…), without-replacement(…)"
 )
+"""Rounds are not independent, so neither kind of sample covers them."""
 _REFUSED = {
     **dict.fromkeys(("shuffled", "shuffle", "shuffled_batches", "fixed_batches", "batches", "epochs"), _SHUFFLED),
     **dict.fromkeys(

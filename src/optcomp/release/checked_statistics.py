@@ -12,7 +12,7 @@ from optcomp.errors import OptcompError
 from optcomp.planner import Document, Spending, Wish, item_of
 from optcomp.release.comparison import MISSING, NEAR, Comparison, equal, number, shown
 from optcomp.release.told import noise_told, rank_told
-from optcomp.statistics import Question
+from optcomp.statistics import Dates, Question
 
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
 """A fraction as releases write it."""
@@ -64,7 +64,9 @@ def _spending(about: Comparison, document: Document, wish: Wish, entry: Mapping[
     values = ("value", "interval") if cells is None else ("cells",)
     told = {key: value for key, value in entry.items() if key not in values}
     about.same(place, told, wanted, "by the plan and its budget")
-    _check_values(about, place, entry, cells, chosen=noise.chooses)
+    column = document.table.columns.get(wish.statistic.values_of or "")
+    dates = column if noise.chooses and isinstance(column, Dates) else None
+    _check_values(about, place, entry, cells, chosen=noise.chooses, dates=dates)
     return spending if len(about.problems) == before else None
 
 
@@ -97,7 +99,13 @@ def _cells(question: Question, document: Document) -> list[Any] | None:
 
 
 def _check_values(
-    about: Comparison, place: str, entry: Mapping[str, Any], cells: list[Any] | None, *, chosen: bool
+    about: Comparison,
+    place: str,
+    entry: Mapping[str, Any],
+    cells: list[Any] | None,
+    *,
+    chosen: bool,
+    dates: Dates | None,
 ) -> None:
     """Values are there, for the right cells; which ones they are nobody can tell."""
     if cells is None:
@@ -112,12 +120,23 @@ def _check_values(
             about.wrong(f"{place}.cells: are not those of the plan")
             return
     for each in told:
-        if (cells is not None and len(each) > 3) or number(each.get("value")) is None:
-            about.wrong(f"{place}: every value must be a number, with an interval or without")
+        if (cells is not None and len(each) > 3) or not _is_value(each.get("value"), dates):
+            kind = "a number" if dates is None else "a date between the bounds"
+            about.wrong(f"{place}: every value must be {kind}, with an interval or without")
             return
         if not _is_interval(each.get("interval", MISSING), none=chosen):
             about.wrong(f"{place}: {'choices have no interval' if chosen else 'every interval must be two numbers'}")
             return
+
+
+def _is_value(value: object, dates: Dates | None) -> bool:
+    """A number; or a date that can be chosen, where dates are."""
+    if dates is None:
+        return number(value) is not None
+    try:
+        return isinstance(value, str) and dates.low <= dates.index_of(value) <= dates.high
+    except OptcompError:
+        return False
 
 
 def _is_interval(value: object, *, none: bool) -> bool:

@@ -121,7 +121,7 @@ def _column(found: Preparation, tally: ColumnTally) -> ColumnCounts:
     if isinstance(domain, Dates):
         low, high = domain.ends_shown
         ends = [None if end is None else domain.label(int(end)) for end in (tally.least, tally.greatest)]
-        counts = {"below": tally.below, "above": tally.above, "least": ends[0], "greatest": ends[1]}
+        counts: dict[str, Any] = {"below": tally.below, "above": tally.above, "least": ends[0], "greatest": ends[1]}
         return ColumnCounts(tally.name, "dates", low=low, high=high, examples=tally.shown, **counts, **known)
     return ColumnCounts(
         tally.name,

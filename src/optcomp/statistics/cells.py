@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from optcomp.errors import InvalidInput
 from optcomp.statistics.date_cells import read_dates
 from optcomp.statistics.dates import Dates
 from optcomp.statistics.domains import Categories, Domain, Integers, Numbers
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 Codes = npt.NDArray[np.int64]
 """Of the cells of a column."""
@@ -61,30 +60,6 @@ _MARK = "\x00"
 """With which text begins that stands for a cell which cannot be read; a second letter says why."""
 _LETTERS = {NOT_UTF8: "u", LONG: "l", STRANGE: "s"}
 """These letters."""
-
-
-def fits(name: str, domain: Domain | None, kind: pa.DataType) -> None:
-    """Refuses columns of a type that cannot hold what is declared; `None` is the column of people."""
-    import pyarrow as pa
-
-    is_a = pa.types
-    while is_a.is_dictionary(kind):
-        kind = kind.value_type
-    if isinstance(kind, pa.BaseExtensionType):
-        kind = kind.storage_type
-    number = is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_decimal(kind) or is_a.is_boolean(kind)
-    text = is_a.is_string(kind) or is_a.is_large_string(kind) or is_a.is_string_view(kind) or is_a.is_null(kind)
-    raw = is_a.is_binary(kind) or is_a.is_large_binary(kind) or is_a.is_binary_view(kind)
-    if number or text or raw:
-        return
-    if isinstance(domain, Dates):
-        if is_a.is_date(kind) or is_a.is_timestamp(kind):
-            return
-        raise InvalidInput("columns", name, f"must hold dates or text to be declared as dates, and holds {kind}")
-    if isinstance(domain, Numbers):
-        raise InvalidInput("columns", name, f"must hold numbers to be declared as numbers, and holds {kind}")
-    if not (is_a.is_temporal(kind) or is_a.is_fixed_size_binary(kind)):
-        raise InvalidInput("columns", name, f"must hold text, numbers, truth values or dates, and holds {kind}")
 
 
 def plain(column: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.errors import InvalidInput
+from optcomp.numerics import Exact, Number, exact
 from optcomp.statistics.domains import MOST_UNITS, Coarse, Integers, nearest
 
 TimeUnit = Literal["year", "month", "week", "day", "hour", "minute", "second"]
@@ -48,6 +50,8 @@ _DAY = 86_400
 """Seconds."""
 _MONDAY = 3
 """Days from the Monday before 1970 to its first day."""
+DATED = re.compile(r"\s*[0-9]{4}-[0-9]{2}")
+"""How text begins that is a date and no number."""
 _PARTS = "YmdHMS"
 """From the year to the second."""
 
@@ -119,6 +123,24 @@ class Dates(Integers):
     def told(self, value: Fraction) -> Any:
         """The nearest unit, as text."""
         return self.label(nearest(value))
+
+    def edge(self, value: Number | str) -> Exact:
+        """The beginning of a unit, or of a year."""
+        number = None if isinstance(value, str) else exact(value, "edges")
+        text = f"{int(number):04d}" if number is not None and number == int(number) else str(value)
+        try:
+            return Fraction(self.index_of(text))
+        except InvalidInput as error:
+            raise InvalidInput("edges", value, error.problem) from None
+
+    def even_edges(self, count: int) -> tuple[Exact, ...]:
+        """Whole units, to the end of the last one."""
+        size = int(self.high - self.low) + 1
+        return tuple(self.low + size * place // count for place in range(count + 1))
+
+    def edge_names(self, edges: Sequence[Exact]) -> list[str]:
+        """The beginnings of units."""
+        return [self.label(int(edge)) for edge in edges]
 
     def index_of(self, constant: str) -> int:
         """The unit that a constant names; it must be the beginning of one."""
@@ -194,10 +216,11 @@ def _moment(value: object, argument: str) -> datetime.datetime:
     match = re.match(_ISO, value) if isinstance(value, str) else None
     if match is None or match["z"] is not None:
         raise InvalidInput(argument, value, "must be a date or time such as '2024-03-31' or '2024-03-31 12:00'")
-    parts = [int(match[part]) if match[part] else None for part in _PARTS]
-    year, month, day, *clock = parts
+    year, month, day, hour, minute, second = (
+        int(match[part] or least) for part, least in zip(_PARTS, "111000", strict=True)
+    )
     try:
-        return datetime.datetime(year or 0, month or 1, day or 1, *(part or 0 for part in clock))
+        return datetime.datetime(year, month, day, hour, minute, second)
     except ValueError:
         raise InvalidInput(argument, value, "must be a date or time of the calendar") from None
 

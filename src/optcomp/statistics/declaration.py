@@ -76,7 +76,8 @@ def _domain(domain: Domain) -> dict[str, Any]:
 
 def _read(column: Mapping[str, Any]) -> Domain:
     if "dates" in column:
-        return Dates(*column["dates"], unit=column["unit"], zone=column["zone"], format=column["format"])
+        first, last = column["dates"]
+        return Dates(first, last, column["unit"], column["zone"], column["format"])
     if "integers" in column:
         return Integers(*column["integers"])
     if "reals" in column:

@@ -11,6 +11,7 @@ import numpy as np
 from optcomp.errors import UnreadableData
 from optcomp.numerics import report
 from optcomp.statistics import cells
+from optcomp.statistics.column_types import fits
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.sources import Source
 from optcomp.statistics.tallies import ColumnTally
@@ -39,9 +40,9 @@ def used_columns(declared: Declared) -> list[str]:
 def check_kinds(declared: Declared, source: Source) -> None:
     """Refuses a source whose columns cannot hold what is declared."""
     for name, domain in declared.columns.items():
-        cells.fits(name, domain, source.kinds[name])
+        fits(name, domain, source.kinds[name])
     if declared.person is not None:
-        cells.fits(declared.person, None, source.kinds[declared.person])
+        fits(declared.person, None, source.kinds[declared.person])
 
 
 class Encoder:

@@ -14,6 +14,7 @@ import numpy as np
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics import cells
+from optcomp.statistics.column_types import fits
 from optcomp.statistics.date_cells import read_dates
 from optcomp.statistics.dates import Dates
 from optcomp.statistics.sources import Reading, Source, opened
@@ -64,7 +65,7 @@ def _look(seen: SeenColumn, raw: Any, source: Source, *, first: bool, public: bo
     import pyarrow as pa
 
     try:
-        cells.fits(seen.name, None, raw.type)
+        fits(seen.name, None, raw.type)
     except InvalidInput:
         return
     if first and pa.types.is_boolean(raw.type):

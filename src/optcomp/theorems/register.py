@@ -195,9 +195,9 @@ _RECORDS = (
         statement=(
             "Let (P, Q) dominate a mechanism for tables in which one record is another one. On a batch of m of n "
             "records, drawn without replacement, q = m/n, its curve is at most that of (1 − q)Q + qP against Q for "
-            "ε ≥ 0 and that of Q against (1 − q)Q + qP for ε < 0. Both together are the curve of one pair, with an atom "
-            "at loss 0, so they compose as in ZDW22. At every ε two tables attain it, but for several rounds not the "
-            "same two: a total is an upper bound."
+            "ε ≥ 0 and that of Q against (1 − q)Q + qP for ε < 0. Both together are the curve of one pair, with an "
+            "atom at loss 0, so they compose as in ZDW22. At every ε two tables attain it, but for several rounds not "
+            "the same two: a total is an upper bound."
         ),
         hypotheses=(
             "A batch drawn anew for each round; n is public. The sensitivity of the noise is about a record replaced. "

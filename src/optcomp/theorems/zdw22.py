@@ -229,8 +229,8 @@ def _either(
 
 
 def _bracket(found: Found) -> Bracket:
-    """An answer of the grid as one of the contour."""
-    return Bracket(found.lower, found.upper, _ON_GRID, found.places, found.capped)
+    """An answer of a way as one of the contour."""
+    return Bracket(found.lower, found.upper, _ON_GRID if found.gridded else _NO_PLAN, found.places, found.capped)
 
 
 def support(laws: Laws) -> float:

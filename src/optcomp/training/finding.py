@@ -58,9 +58,8 @@ def _sought(
 ) -> Calibrated:
     def build(number: float) -> Items:
         run = make(int(number) if whole else number)
-        if run.apart > 1 and not run.plain:
-            words = "must be 1, and an example added or removed, where a number is sought for Poisson samples"
-            raise InvalidInput("group", run.apart, words)
+        if not run.direct:
+            raise InvalidInput("group", run.group, "must be 1 where a number is sought for sampled batches")
         return run.counts()
 
     return calibrate(build, epsilon=epsilon, delta=delta, whole=whole, high=high, low=1 if high else None, rtol=1e-4)

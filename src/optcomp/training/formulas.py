@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from optcomp.training.kinds import POISSON
 from optcomp.training.prv import prv_epsilon
 from optcomp.training.rdp import rdp_epsilon
 from optcomp.training.runs import Phase, TrainingRun
@@ -34,7 +35,7 @@ ACCOUNTANTS: dict[str, Callable[[Sequence[Phase], float], float]] = {}
 
 def others_say(run: TrainingRun, delta: float) -> list[Said]:
     """RDP, PRV and GDP, where they apply: Poisson samples, one example added or removed."""
-    if run.batches.by_passes or run.apart > 1:
+    if run.batches is not POISSON or run.neighbours.moves > 1 or run.group > 1:
         return []
     return [_said(name, run.phases, delta) for name in ACCOUNTANTS]
 

@@ -26,6 +26,8 @@ class Batches:
     by_passes: bool = False
     attained: bool = True
     """Whether some training attains what is counted, so that its lower side holds too."""
+    only_replace: bool = False
+    """Whether batches have a fixed size and are drawn anew in each step, so that examples can only be replaced."""
     refused: str = ""
 
 
@@ -49,6 +51,7 @@ class Algorithm:
 POISSON = Batches("poisson")
 SHUFFLED = Batches("shuffled", f"shuffled batches are not Poisson samples: {_ONE_PASS}", True, False)
 FIXED = Batches("fixed", f"fixed batches are not Poisson samples: {_ONE_PASS}", by_passes=True)
+DRAWN = Batches("without-replacement", only_replace=True)
 BATCHES: tuple[Batches, ...] = (
     POISSON,
     SHUFFLED,
@@ -63,11 +66,7 @@ BATCHES: tuple[Batches, ...] = (
         refused="Poisson samples that are filled up to a fixed size with other examples are no Poisson samples; "
         "padding with zero gradients that are masked out is poisson",
     ),
-    Batches(
-        "without-replacement",
-        refused="samples of a fixed size without replacement have a loss of their own, which is not that of Poisson "
-        "samples; draw Poisson samples, or count them as shuffled or fixed if every pass uses an example once",
-    ),
+    DRAWN,
     Batches(
         "with-replacement",
         refused="in samples with replacement one example may be drawn several times; draw Poisson samples",

@@ -38,9 +38,7 @@ def _delta(run: TrainingRun, delta: Fraction | None) -> str:
 def _neighbours(run: TrainingRun) -> str:
     if run.neighbours is not REPLACE:
         return ""
-    if run.plain:
-        return "where an example is replaced the sum moves by twice the clip norm, so σ counts half"
-    return "replaced examples are counted as one removed and one added (GROUP), which is safe and not the least"
+    return "a replaced example moves the sum by up to twice the clip norm; σ is still relative to the clip norm"
 
 
 def _group(run: TrainingRun) -> str:

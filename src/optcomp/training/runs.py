@@ -13,9 +13,9 @@ from fractions import Fraction
 
 from optcomp.composition import MOST_COPIES, Item
 from optcomp.errors import InvalidInput
-from optcomp.guarantees import Gaussian, PoissonSubsampled
+from optcomp.guarantees import Gaussian, PoissonSubsampled, WithoutReplacement
 from optcomp.numerics import DEEP_BITS, Exact, Number, exact, whole
-from optcomp.training.kinds import ADD_REMOVE, POISSON, ZERO_OUT, Batches, Neighbours
+from optcomp.training.kinds import ADD_REMOVE, POISSON, REPLACE, ZERO_OUT, Batches, Neighbours
 
 _MOST_EXAMPLES = 10**12
 """More examples than anybody has."""
@@ -50,6 +50,10 @@ class Phase:
     sigma: Exact
     schedule: Schedule
 
+    def __init__(self, sigma: Number, schedule: Schedule) -> None:
+        object.__setattr__(self, "sigma", exact(sigma, "sigma"))
+        object.__setattr__(self, "schedule", schedule)
+
 
 @dataclass(frozen=True)
 class TrainingRun:
@@ -67,11 +71,15 @@ class TrainingRun:
         if self.batches.by_passes and self.neighbours is ADD_REMOVE:
             words = "must be zero-out or replace with shuffled or fixed batches, which an added example would shift"
             raise InvalidInput("neighbours", self.neighbours.name, words)
+        if self.batches.only_replace and self.neighbours is not REPLACE:
+            raise InvalidInput("neighbours", self.neighbours.name, "must be replace with batches of a fixed size")
+        if self.batches.only_replace and self.phases and self.examples is None:
+            raise InvalidInput("examples", None, "must be given with batches of a fixed size")
 
     @property
-    def apart(self) -> int:
-        """How many examples added or removed lie between two data sets that must look alike."""
-        return self.group * self.neighbours.moves
+    def direct(self) -> bool:
+        """Whether the mechanisms already speak about all that is protected; else groups follow by GROUP."""
+        return self.group == 1 or self.plain
 
     @property
     def steps(self) -> int:
@@ -86,7 +94,7 @@ class TrainingRun:
     def counts(self, share: Fraction = Fraction(1)) -> dict[Item, int]:
         """The mechanisms of the run, or of its first part.
 
-        Groups and replaced examples are in the sensitivity where no step samples, and to be added otherwise.
+        Groups are in the sensitivity where no step samples, and follow by GROUP otherwise.
         """
         found: dict[Item, int] = {}
         left = math.ceil(share * self.steps)
@@ -99,10 +107,18 @@ class TrainingRun:
         return found
 
     def _mechanism(self, phase: Phase) -> Item:
+        moves, rate = self.neighbours.moves, phase.schedule.rate
         if self.plain:
-            return Gaussian(phase.sigma, self.apart)
-        noise = Gaussian(phase.sigma)
-        return noise if phase.schedule.rate == 1 else PoissonSubsampled(noise, phase.schedule.rate)
+            return Gaussian(phase.sigma, self.group * moves)
+        if self.batches.only_replace:
+            population = whole(self.examples, "examples", 1, _MOST_EXAMPLES)
+            batch = rate * population
+            if batch.denominator != 1:
+                raise InvalidInput("rate", float(rate), f"must make a whole batch out of {population} examples")
+            return WithoutReplacement(Gaussian(phase.sigma, moves), int(batch), population)
+        if moves > 1:
+            return PoissonSubsampled(Gaussian(phase.sigma), rate, "replace")
+        return Gaussian(phase.sigma) if rate == 1 else PoissonSubsampled(Gaussian(phase.sigma), rate)
 
 
 def schedule_of(
@@ -163,4 +179,6 @@ def joint_noise(sigma: Number, second: Number) -> Fraction:
 
 def neighbours_for(batches: Batches, given: Neighbours | None) -> Neighbours:
     """Those that were given; else those that are natural for the batches."""
-    return given if given is not None else ZERO_OUT if batches.by_passes else ADD_REMOVE
+    if given is not None:
+        return given
+    return REPLACE if batches.only_replace else ZERO_OUT if batches.by_passes else ADD_REMOVE

@@ -33,13 +33,13 @@ def total_of(run: TrainingRun, *, delta: Number | None = None, epsilon: Number |
     if (delta is None) == (epsilon is None):
         raise InvalidInput("delta", delta, "exactly one of delta and epsilon must be given")
     counts = run.counts()
-    if run.plain or run.apart == 1:
+    if run.direct:
         bound = compose(counts, delta=delta, epsilon=epsilon)
         return Total(bound if run.batches.attained else replace(bound, lower=0.0), bound)
     composer = Composer(counts)
     if epsilon is not None:
-        return _group_delta(composer, Fraction(checked_epsilon(epsilon)), run.apart)
-    return _group_epsilon(composer, Fraction(checked_delta(delta if delta is not None else 0)), run.apart)
+        return _group_delta(composer, Fraction(checked_epsilon(epsilon)), run.group)
+    return _group_epsilon(composer, Fraction(checked_delta(delta if delta is not None else 0)), run.group)
 
 
 def _group_delta(composer: Composer, eps: Fraction, size: int) -> Total:
@@ -93,7 +93,7 @@ def over_steps(
     steps = sorted({math.ceil(Fraction(point, points) * run.steps) for point in range(1, points + 1)})
     for step in steps:
         share = Fraction(step, run.steps)
-        if not run.plain and run.apart > 1:
+        if not run.direct:
             yield Point(step, total_of(first_steps(run, step), delta=delta, epsilon=epsilon).bound)
             continue
         for item, count in run.counts(share).items():

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from optcomp.pages import manual_pages
 from optcomp.pages.manual import INDEX, SEARCH, Manual, made, manual, search_index, seen_from
 from optcomp.pages.manual_files import address, copy_manual, joined, manual_files, root
 from optcomp.pages.manual_folder import write
@@ -79,6 +80,15 @@ def test_every_link_and_anchor_leads_somewhere(folder: dict[str, str], pages: di
                 wrong.append(f"{name}: {link}")
     assert wrong == []
     assert sum(len(page.links) for page in pages.values()) > 2000
+
+
+def test_the_front_page_of_the_repository_leads_into_it(pages: dict[str, Page]) -> None:
+    links = re.findall(r"\]\(([^)\s:]+)\)", (ROOT / "README.md").read_text(encoding="utf8"))
+    assert len(links) > 20
+    for link in links:
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).exists(), link
+        assert not anchor or unquote(anchor) in pages[address(path)].ids, link
 
 
 def test_nothing_is_loaded_from_elsewhere(folder: dict[str, str], pages: dict[str, Page]) -> None:
@@ -202,7 +212,8 @@ def test_the_index_knows_the_words_of_every_section(found: Manual) -> None:
     index = json.loads(text.removeprefix("self.optcompIndex = ").removesuffix(";\n"))
     places = {address for address, *_ in index["sections"]}
     pages = {address.partition("#")[0] for address in places}
-    assert {name for name in found.pages if not name.startswith("images/")} == pages
+    left_out = ("images/", "more/src/", "more/tests/")
+    assert {name for name in found.pages if not name.startswith(left_out)} == pages
     numbers = index["words"]["odometer"][::2]
     assert "glossary.html#odometer" in {index["sections"][number][0] for number in numbers}
 
@@ -218,6 +229,13 @@ def test_the_server_shows_it_to_everyone(centre: Served) -> None:
     assert visitor.get(f"/docs/{SEARCH}").status_code == 200
     for wrong in ("nothing.html", "../pyproject.toml", "%2e%2e/%2e%2e/etc/passwd", "images"):
         assert visitor.get(f"/docs/{wrong}").status_code == 404
+
+
+def test_an_installation_without_it_says_so(centre: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manual_pages, "manual", lambda: None)
+    found = Visitor(centre).get("/docs/index.html")
+    assert found.status_code == 404
+    assert "came without its documentation" in found.text
 
 
 def test_the_server_shows_what_the_folder_holds(centre: Served, found: Manual) -> None:

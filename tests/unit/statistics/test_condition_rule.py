@@ -14,7 +14,7 @@ import pytest
 from optcomp.statistics import Categories, Count, Dates, Domain, Integers, Table
 from tests import servers
 
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "region": ["north", "south", "elsewhere", None, ""],
     "size": [1, 2, 3, None, 99],
     "day": ["2024-01-01", "2024-01-02", "2024-01-03", None, "2030-01-01"],

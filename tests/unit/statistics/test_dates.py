@@ -33,6 +33,7 @@ from optcomp.statistics import (
     check_condition,
     declaration_document,
     read_declaration,
+    read_statistic,
 )
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -195,7 +196,20 @@ def test_statistics_tell_dates_in_their_own_unit() -> None:
     months = Table({"d": days}, {"d": Dates("2024-01", "2024-12", "month")})
     assert Histogram("d").cells(months)[:2] == ("2024-01", "2024-02")
     assert Histogram("d").measure(months)[0][:3] == (3100, 2900, 0)
-    CDF("d", bins=3).measure(table)
+    halves = Histogram("d", bins=2)
+    assert halves.cells(months) == ("[2024-01, 2024-07)", "[2024-07, 2025-01]", "(missing)")
+    assert halves.measure(months) == ((6000, 0, 0),)
+    winter = Histogram("d", edges=("2024-01-01", "2024-02-01", 2025))
+    assert winter.cells(table)[:2] == ("[2024-01-01, 2024-02-01)", "[2024-02-01, 2025-01-01]")
+    assert winter.measure(table) == ((3100, 2900, 0),)
+    assert read_statistic(winter.document()) == winter
+    thirds = CDF("d", bins=3)
+    counts = [[Fraction(count) for count in part] for part in thirds.measure(months)]
+    assert list(thirds.value(months, counts)) == ["2024-05", "2024-09", "2025-01"]
+    wrongs: list[tuple[Any, ...]] = [("2024-01", "2024-03"), ("2024-01-15", "2025-01"), ("2024-01", "x"), (1.5, 2025)]
+    for wrong in wrongs:
+        with pytest.raises(InvalidInput, match="edges"):
+            Histogram("d", edges=wrong).parts(months)
     for statistic in (Mean("d"), Sum("d"), Variance("d")):
         with pytest.raises(InvalidInput, match="not added up"):
             statistic.parts(table)

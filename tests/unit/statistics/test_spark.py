@@ -40,7 +40,7 @@ def test_spark_gives_the_same_snapshot_and_never_raises(session: Any, tmp_path: 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 def test_conditions_follow_the_same_rule(session: Any, tmp_path: Path) -> None:
-    rows = list(zip(*condition_rule.ROWS.values(), range(5), strict=True))
+    rows = list(zip(*condition_rule.ROWS.values(), list(range(5)), strict=True))
     types = "region string, size long, day string, works boolean, who long"
     session.createDataFrame(rows, types).createOrReplaceTempView("ruled")
     connection = ibis.pyspark.connect(session)

@@ -25,7 +25,9 @@ from optcomp.training import (
     warnings_on,
 )
 
-POISSON, SHUFFLED, FIXED = (chosen(BATCHES, name, "batches") for name in ("poisson", "shuffled", "fixed"))
+POISSON, SHUFFLED, FIXED, DRAWN = (
+    chosen(BATCHES, name, "batches") for name in ("poisson", "shuffled", "fixed", "without-replacement")
+)
 ADD_REMOVE, ZERO_OUT, REPLACE = (chosen(NEIGHBOURS, name, "n") for name in ("add-remove", "zero-out", "replace"))
 
 
@@ -82,6 +84,21 @@ def test_mechanisms_of_a_run() -> None:
     assert TrainingRun((whole,), group=3).counts() == {oc.Gaussian(2, 3): 7}
     assert TrainingRun((phase, whole)).counts() == {sampled: 30, oc.Gaussian(2): 7}
     assert TrainingRun((phase, phase)).counts(Fraction(3, 4)) == {sampled: 45}
+    replaced = oc.PoissonSubsampled(oc.Gaussian(2), Fraction(1, 10), "replace")
+    assert TrainingRun((phase,), neighbours=REPLACE).counts() == {replaced: 30}
+    drawn = oc.WithoutReplacement(oc.Gaussian(2, 2), 10, 100)
+    assert TrainingRun((phase,), DRAWN, REPLACE, examples=100).counts() == {drawn: 30}
+
+
+def test_batches_of_fixed_size_need_their_numbers() -> None:
+    phase = Phase(2, schedule_of(rate="0.1", steps=3))
+    with pytest.raises(oc.InvalidInput, match="examples"):
+        TrainingRun((phase,), DRAWN, REPLACE)
+    with pytest.raises(oc.InvalidInput, match="neighbours: must be replace"):
+        TrainingRun((phase,), DRAWN, ADD_REMOVE, examples=10)
+    with pytest.raises(oc.InvalidInput, match="rate: must make a whole batch"):
+        TrainingRun((phase,), DRAWN, REPLACE, examples=15).counts()
+    assert neighbours_for(DRAWN, None) is REPLACE
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(1, 300))
@@ -98,7 +115,7 @@ def test_passes_that_were_said() -> None:
     assert (said.steps, said.passes(said.steps), said.passes(100)) == (4688, 20, 1)
 
 
-@pytest.mark.parametrize("name", ["truncated", "padded", "without-replacement", "with-replacement"])
+@pytest.mark.parametrize("name", ["truncated", "padded", "with-replacement"])
 def test_other_batches_are_refused_with_the_reason(name: str) -> None:
     with pytest.raises(oc.InvalidInput, match=r"is refused: .*Poisson"):
         chosen(BATCHES, name, "--batches")
@@ -126,5 +143,5 @@ def test_warnings_and_notes() -> None:
     assert warnings_on(TrainingRun((phase,)), Fraction(1, 2)) == ()
     assert "not Poisson" in warnings_on(TrainingRun((phase,), SHUFFLED, ZERO_OUT), None)[0]
     assert "twice the clip norm" in notes_on(TrainingRun((phase,), FIXED, REPLACE))[0]
-    assert "one removed and one added" in notes_on(TrainingRun((phase,), neighbours=REPLACE))[0]
+    assert "twice the clip norm" in notes_on(TrainingRun((phase,), neighbours=REPLACE))[0]
     assert "up to 4 examples" in notes_on(TrainingRun((phase,), group=4))[0]

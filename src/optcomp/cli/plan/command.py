@@ -13,9 +13,10 @@ import typer
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
+from optcomp.cli.plan.beginning import begin
 from optcomp.cli.plan.outputs import (
     BESIDE,
-    REPORTS,
+    BESIDES,
     check_apart,
     check_outputs,
     placed,
@@ -57,7 +58,7 @@ def _with_files(args: list[str]) -> list[str]:
     found = list[str]()
     for word, following in zip_longest(args, args[1:], fillvalue="-"):
         found.append(word)
-        if word in REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
+        if word in BESIDES and (following.startswith("-") or following.lower().endswith(_PLANS)):
             found.append(BESIDE)
     return found
 
@@ -146,6 +147,15 @@ _Paper = Annotated[
         "--pdf-ready",
         metavar="[FILE]",
         help="The same laid out for A4: print it to PDF from a browser.",
+        show_default=False,
+    ),
+]
+_Csv = Annotated[
+    Path | None,
+    typer.Option(
+        "--csv",
+        metavar="[FILE]",
+        help="Write all released numbers as a table; by default beside the release.",
         show_default=False,
     ),
 ]
@@ -252,46 +262,7 @@ def show(
     say_reports(html, paper)
 
 
-@plan_app.command(cls=PlainCommand)
-def init(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A file, or the address of a database.", show_default=False)
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The new plan; by default DATA.plan.yaml here.", show_default=False),
-    ] = None,
-    table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A table of a database, or a sheet.", show_default=False)
-    ] = None,
-    public: Annotated[
-        bool,
-        typer.Option(
-            "--bounds-are-public",
-            help="Read bounds and categories off the data: only if everybody may know them, and they say nothing of "
-            "single people.",
-        ),
-    ] = False,
-) -> None:
-    """Write a plan to begin with, with comments, from the header of a table: for whoever holds the data.
-
-    Types, and how a CSV file is written, are proposed by a look at its first rows. Bounds and categories are left open:
-    they come from what is known beforehand. No budget is spent.
-
-    optcomp plan init people.csv
-
-    optcomp plan init people.xlsx --table Answers --out answers.yaml
-    """
-    from optcomp.release import first_plan
-
-    stem = (table or "table") if "://" in data else Path(data).name.split(".")[0]
-    target = out if out is not None else Path(f"{stem}.plan.yaml")
-    if target.exists():
-        raise Complaint(f"--out: {str(target)!r} is there already, and is not overwritten")
-    with options_named({"table": "table"}), working("looking"):
-        text = first_plan(data, table=table, public=public)
-    write(target, text, "--out")
-    say(f"The plan is in {target}: fill in what is in capitals, then `optcomp plan {target}`")
+plan_app.command(name="init", cls=PlainCommand)(begin)
 
 
 @plan_app.command(cls=PlainCommand)
@@ -304,6 +275,7 @@ def release(
     private: options.Private = None,
     html: _Html = None,
     paper: _Paper = None,
+    table: _Csv = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Ask all questions of a plan at once, with noise, and write the results; the budget is spent.
@@ -332,11 +304,12 @@ def release(
     """
     target = out if out is not None else file.with_name(f"{file.stem}.release.json")
     html, paper = placed(html, target, "--html"), placed(paper, target, "--pdf-ready")
-    given = {"--out": target, "--html": html, "--pdf-ready": paper}
+    table = placed(table, target, "--csv")
+    given = {"--out": target, "--html": html, "--pdf-ready": paper, "--csv": table}
     check_outputs(given)
     document = plan_in(file)
     from optcomp.cli.plan.tables import show_release
-    from optcomp.release import NotReleased, Store, release_plan
+    from optcomp.release import NotReleased, Store, csv_text, release_plan
 
     check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
     own, notices = about(str(file), NotReleased), list[str]()
@@ -345,6 +318,8 @@ def release(
         paying: Any = {"ledger": ledger, "account": account, "private": private, "notice": notices.append}
         view, fresh = release_plan(document, data, target, tell, **paying)
     write_reports(view["facts"], view["growth"], view, html, paper)
+    if table is not None:
+        write(table, csv_text(view), "--csv")
     for sentence in notices:
         warn(sentence)
     if as_json:
@@ -354,6 +329,8 @@ def release(
     kept = Store(target).private.name
     say(f"The release is in {target} and may be published; keep {kept} private, with the data")
     say_reports(html, paper)
+    if table is not None:
+        say(f"The numbers are in {table}")
 
 
 @plan_app.command(cls=PlainCommand)

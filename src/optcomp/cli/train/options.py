@@ -41,12 +41,13 @@ BatchKind = Annotated[
     typer.Option(
         "--batches",
         metavar="KIND",
-        help="How batches are drawn: poisson, shuffled or fixed. Others are refused with the reason.",
+        help="How batches are drawn: poisson, without-replacement (of fixed size, anew in each step), shuffled or "
+        "fixed. Others are refused with the reason.",
     ),
 ]
 Neighbouring = Annotated[
     str | None,
-    _text("--neighbours", "KIND", "add-remove (default), zero-out (default for shuffled and fixed) or replace."),
+    _text("--neighbours", "KIND", "add-remove, zero-out or replace; by default the first that the batches allow."),
 ]
 AlgorithmName = Annotated[
     str,

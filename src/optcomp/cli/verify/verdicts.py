@@ -120,8 +120,9 @@ def _rounded(value: KnownLoss) -> KnownLoss:
     """The same mechanism with doubles for parameters."""
     if isinstance(value, PoissonSubsampled):
         inner = _rounded(value.mechanism)
-        known = isinstance(inner, Gaussian | Laplace)
-        return PoissonSubsampled(inner, float(value.rate), value.neighbours) if known else value
+        if not isinstance(inner, Gaussian | Laplace):
+            return value
+        return PoissonSubsampled(inner, float(value.rate), value.neighbours)
     if isinstance(value, GaussianDP):
         return GaussianDP(float(value.mu))
     if isinstance(value, RandomizedResponse):

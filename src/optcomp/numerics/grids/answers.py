@@ -15,12 +15,16 @@ NOTHING = 1e-13
 
 @dataclass(frozen=True)
 class Found:
-    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached."""
+    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached.
+
+    Without a grid `places` are the nodes of an integral.
+    """
 
     lower: float
     upper: float
     places: int
     capped: bool
+    gridded: bool = True
 
 
 class Way(Protocol):

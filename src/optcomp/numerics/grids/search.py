@@ -9,17 +9,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
+from optcomp.numerics.blocked import U
 from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, meet, root
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
 from optcomp.numerics.grids.mirrored import MirroredGrid
 from optcomp.numerics.grids.mixed import MixedGrid
 from optcomp.numerics.grids.replaced_sides import side_of
-from optcomp.numerics.grids.sides import Above, Below
+from optcomp.numerics.grids.sides import Above, Below, Both
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
+from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Summand
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 from optcomp.numerics.laws.replaced import GluedNormalLaw, ReplacedNormalLaw
@@ -57,6 +60,9 @@ def way_for(laws: Laws) -> Way | None:
         return Mirrored(laws)
     if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
         return Lattice(laws)
+    noise = [(law, copies) for law, copies in laws if isinstance(law, LaplaceLaw)]
+    if len(noise) == len(laws) and LaplaceWay.serves(noise):
+        return LaplaceWay(noise)
     return None
 
 
@@ -71,7 +77,7 @@ class Lattice:
         if log_t[0] < _LEAST_LOG or (on_grid := lattice(self._laws, log_t[0])) is None:
             return None
         laws, h = on_grid
-        ups, downs = _both(laws)
+        ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
         best: Found | None = None
@@ -80,11 +86,12 @@ class Lattice:
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
                 return given_up(best)
-            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
-            upper = root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
+            both = Both(ups, downs, h, setting, loss=lost, long=long)
+            y = both.near(max(y, 0.0), log_t[0])
+            upper = root(both.most, log_t[0], y, tilt, +1, near)
             if math.isinf(upper):
                 return given_up(best)
-            lower = root(below.log, log_t[1], upper, tilt, -1, near)
+            lower = root(both.least, log_t[1], min(y, upper), tilt, -1, near)
             best = meet(best, Found(lower, upper, int(setting.period / h), False))
             if best.upper - best.lower <= rtol * best.upper + NOTHING:
                 return best
@@ -98,7 +105,7 @@ class Lattice:
         if on_grid is None:
             return None
         laws, h = on_grid
-        ups, downs = _both(laws)
+        ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt = guess.tilt_at(y)
         log_f, best = guess.log_at(tilt, y), None
@@ -106,8 +113,8 @@ class Lattice:
             setting = guess.setting(tilt, y, log_f - 5)
             if log_f < _LEAST_LOG or not self._affordable(laws, setting, h, long, work):
                 return given_up(best)
-            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
-            best = meet(best, Found(below.log(y), above.log(y), int(setting.period / h), False))
+            both = Both(ups, downs, h, setting, loss=lost, long=long)
+            best = meet(best, Found(both.least(y), both.most(y), int(setting.period / h), False))
             if best.upper < _LEAST_LOG:
                 return None
             if -math.expm1(best.lower - best.upper) <= rtol:
@@ -123,8 +130,10 @@ class Lattice:
         return places <= _MOST and places * len(laws) * (_LONG_PLACE if long else _PLACE) <= work
 
 
-def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted]:
-    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws]
+def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted, float]:
+    """The laws from above and from below, and how far they are apart, as a log."""
+    lost = math.fsum(copies * law.loss for law, copies in laws) * (1 + 4 * U)
+    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws], lost
 
 
 class Placed(Protocol):

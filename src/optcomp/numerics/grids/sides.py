@@ -23,17 +23,17 @@ class Above:
     """F from above."""
 
     def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
-        self._sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+        self.sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At least log F(y)."""
-        value = self._sum.sides(y - self._sum.slip * (1 + 4 * U) - 2 * U * abs(y))[1] if self._sum else -math.inf
+        value = self.sum.sides(y - self.sum.slip * (1 + 4 * U) - 2 * U * abs(y))[1] if self.sum else -math.inf
         rest = self._beyond.most(y)
         return _sum_of_logs(value, _log(rest, +1), +1)
 
     def rounding(self, y: float) -> float:
         """About how far round-off and folding move log F(y)."""
-        low, high = self._sum.sides(y) if self._sum else (-math.inf, -math.inf)
+        low, high = self.sum.sides(y) if self.sum else (-math.inf, -math.inf)
         return high - low if low > -math.inf else math.inf
 
 
@@ -48,6 +48,31 @@ class Below:
         value = self._sum.sides(y + self._sum.slip * (1 + 4 * U) + 2 * U * abs(y))[0] if self._sum else -math.inf
         rest = self._beyond.least(y)
         return _sum_of_logs(value, _log(rest, -1), -1)
+
+
+class Both:
+    """F from above and from below by one sum: of the larger law, and of what is left of it where masses are smaller."""
+
+    def __init__(self, laws: Counted, lower: Counted, h: float, setting: Setting, *, loss: float, long: bool) -> None:
+        """`loss` is at least the log of the larger law over the lower one, for all copies together."""
+        self._above, self._loss, self._under = Above(laws, h, setting, long=long), loss, Beyond(lower)
+
+    def most(self, y: float) -> float:
+        """At least log F(y)."""
+        return self._above.log(y)
+
+    def least(self, y: float) -> float:
+        """At most log F(y)."""
+        sums = self._above.sum
+        if sums is None:
+            return -math.inf
+        value = sums.sides(y + sums.slip * (1 + 4 * U) + 2 * U * abs(y))[0]
+        value -= self._loss + 2 * U * abs(value)
+        return _sum_of_logs(value, _log(self._under.least(y), -1), -1)
+
+    def near(self, y: float, log_t: float) -> float:
+        """About the root of log F = log t, from y: a guess."""
+        return self._above.sum.near(y, log_t) if self._above.sum else y
 
 
 def _log(value: float, direction: int) -> float:

@@ -108,8 +108,8 @@ class PanelLaw(CloudLaw):
         tilted = [piece.tilted(c) for piece in self.pieces]
         logs = self._atom_logs(c)[1]
         counts = [self._parts(one, *one.base_panels(), theta, budget) for one in tilted]
-        if (size := DEGREE * float(sum(parts.sum() for parts in counts))) > _MOST_SIZE:
-            return Rule((), _NOTHING_KNOWN, size)
+        if (needed := DEGREE * float(sum(parts.sum() for parts in counts))) > _MOST_SIZE:
+            return Rule((), _NOTHING_KNOWN, needed)
         bases = [_split(*one.base_panels(), parts) for one, parts in zip(tilted, counts, strict=True)]
         sizes = [one.log_most(middle, half, 0.0, 0.0) for one, (middle, half) in zip(tilted, bases, strict=True)]
         top = max([float(size.max()) for size in sizes] + ([float(logs.max())] if logs.size else []))
@@ -125,8 +125,8 @@ class PanelLaw(CloudLaw):
             whole += float(np.exp(one.logs(places)[0] + weights - top).sum())
             kept.append(panels)
         share = 1.05 * missed / whole + 1e-290 if whole > 0 else math.inf
-        size = float(DEGREE * sum(panels.middle.size for panels in kept))
-        return Rule(tuple(kept), share if share < _MOST_MISSED else _NOTHING_KNOWN, size)
+        points = float(DEGREE * sum(panels.middle.size for panels in kept))
+        return Rule(tuple(kept), share if share < _MOST_MISSED else _NOTHING_KNOWN, points)
 
     @staticmethod
     def _parts(one: Tilted, middle: Floats, half: Floats, theta: float, budget: float) -> Floats:

@@ -166,9 +166,9 @@ class Tilted:
     def base_panels(self) -> tuple[Floats, Floats]:
         """Panels that are narrow enough for A; all edges are short binary fractions, so that none overlap."""
         low, high = self.ends
-        half = 2.0 ** math.floor(math.log2(min(_WIDEST, _TURN / float(self.piece.steep))))
+        half = math.ldexp(1.0, math.floor(math.log2(min(_WIDEST, _TURN / float(self.piece.steep)))))
         count = round((high - low) / (2 * half))
-        return low + half * (2 * np.arange(count) + 1.0), np.full(count, half)
+        return np.asarray(low + half * (2.0 * np.arange(count) + 1)), np.full(count, half)
 
     def logs(self, t: Floats) -> tuple[Floats, Floats]:
         """The log of the integrand, and a bound on its error."""
@@ -237,7 +237,7 @@ class Tilted:
         wide = self.base_panels()[1]
         low, origin = self.ends[0], float(piece.origin)
         count, half = wide.size * _FINER, float(wide[0]) / _FINER
-        middle, halves = low + half * (2 * np.arange(count) + 1.0), np.full(count, half)
+        middle, halves = np.asarray(low + half * (2.0 * np.arange(count) + 1)), np.full(count, half)
         left, right = middle - half, middle + half
         own, mirrored = piece.share, piece.den == "mirror"
         least = own(left) + (own(-right) if mirrored else 0.0)

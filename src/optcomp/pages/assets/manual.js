@@ -1,9 +1,9 @@
 // The search: words are looked up in a file that was made with the pages.  Nothing is asked of a server.
 (() => {
   "use strict";
-  const found = document.getElementById("found"), field = document.getElementById("q");
+  const found = document.getElementById("manual-found"), field = document.getElementById("manual-q");
   if (!found || !field) return;
-  document.getElementById("without").remove();
+  document.getElementById("manual-without").remove();
   const asked = new URLSearchParams(location.search).get("q") || "";
   field.value = asked;
   const root = found.dataset.index.slice(0, found.dataset.index.lastIndexOf("/") + 1);

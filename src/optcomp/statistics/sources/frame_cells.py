@@ -52,7 +52,9 @@ def _text(cell: Any, number: bool) -> str | None:
         return None
     if isinstance(cell, bool | np.bool_):
         return str(int(cell)) if number else str(bool(cell)).lower()
-    if isinstance(cell, int | np.integer) and not isinstance(cell, np.timedelta64):
+    if isinstance(cell, np.timedelta64):  # an integer by its class, and none by what it means
+        return mark(STRANGE)
+    if isinstance(cell, int | np.integer):
         return str(int(cell)) if abs(int(cell)) < 10**_MOST_DIGITS else mark(LONG)
     if isinstance(cell, float | np.floating):
         return float_text(float(cell))  # a short one would warn of numbers that are too large for it

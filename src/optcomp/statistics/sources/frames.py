@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,13 +50,9 @@ class Frame(Source):
         for name in own.values():
             if known.count(name) > 1:
                 raise InvalidInput("columns", name, "is in the table twice")
-        if not used:
-            self._table = pa.table({"0": pa.nulls(columns.rows)})
-            return
-        found = columns.taken([columns.names[known.index(own[name])] for name in used])
-        self._table: pa.Table = pa.table(
-            {name: _array(cells, name in numbers) for name, cells in zip(used, found, strict=True)}
-        )
+        found = columns.taken([columns.names[known.index(own[name])] for name in used]) if used else []
+        arrays = {name: _array(cells, name in numbers) for name, cells in zip(used, found, strict=True)}
+        self._table: pa.Table = pa.table(arrays or {"0": pa.nulls(columns.rows)})
 
     def batches(self) -> Generator[Any]:
         """Slices."""
@@ -71,6 +67,7 @@ class _Columns:
         self._lazy = polars is not None and isinstance(source, polars.LazyFrame)
         self._source = source
         self.names: list[Any]
+        self._take: Callable[[list[Any]], list[Any]]
         if pandas is not None and isinstance(source, pandas.DataFrame):
             self.names, self._take = list(source.columns), lambda names: [source[name] for name in names]
         elif self._lazy:
@@ -110,7 +107,7 @@ class _Columns:
 
     def taken(self, names: list[Any]) -> list[Any]:
         """The cells of these columns, of whatever kind."""
-        return list(self._take(names))
+        return self._take(names)
 
 
 def _same_length(source: Mapping[Any, Any]) -> None:

@@ -203,11 +203,11 @@ def test_the_grid_and_the_contour_meet_and_both_are_narrow(
     kind: Kind, mu: float, q: float, copies: int, eps: float
 ) -> None:
     laws = [(kind(mu, q), copies)]
-    way = way_for(laws)  # type: ignore[arg-type]
+    way = way_for(laws)
     assert way is not None
     found = way.excess(eps, 1e-6, 1e9)
     assert found is not None
-    other = excess_at(Independent(laws, math.inf), eps, 1e-6, 1e9)[0]  # type: ignore[arg-type]
+    other = excess_at(Independent(laws, math.inf), eps, 1e-6, 1e9)[0]
     assert found.lower <= other.upper
     assert other.lower <= found.upper
     assert found.upper - found.lower < 1e-5
