@@ -10,18 +10,38 @@ import html
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from optcomp.extras import needed
 from optcomp.numerics import Number
-
-if TYPE_CHECKING:
-    from optcomp.interactive.answers import Answer
+from optcomp.statistics import Question
 
 NUMBERS = ("value", "low", "high", "rows_off")
 """What is told of each cell; `rows_off` is how far the rank of a choice may be off."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """With these a spreadsheet begins what it computes, or skips to what it computes."""
+
+
+class Tellable(Protocol):
+    """An answer, as far as tables need it."""
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+
+    @property
+    def value(self) -> Any:
+        """What was told."""
+
+    @property
+    def invented(self) -> bool:
+        """Whether it is about invented data."""
+
+    def interval(self, confidence: Number = 0.95) -> Any:
+        """Where the truth lies."""
+
+    def rows_off(self, confidence: Number = 0.95) -> float | None:
+        """By how many rows ranks may be off."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +61,7 @@ class AnswerRow:
         return self.value, self.low, self.high, self.rows_off
 
 
-def answer_rows(answer: Answer, confidence: Number = 0.95) -> list[AnswerRow]:
+def answer_rows(answer: Tellable, confidence: Number = 0.95) -> list[AnswerRow]:
     """All numbers of an answer."""
     off = answer.rows_off(confidence)
     interval = None if answer.question.noise.chooses else answer.interval(confidence)
@@ -56,7 +76,7 @@ def answer_rows(answer: Answer, confidence: Number = 0.95) -> list[AnswerRow]:
     return found
 
 
-def answer_columns(answer: Answer, confidence: Number = 0.95) -> dict[str, list[Any]]:
+def answer_columns(answer: Tellable, confidence: Number = 0.95) -> dict[str, list[Any]]:
     """The same as columns: those that cells are of, and the numbers; a number that nobody has is left out."""
     rows, names = answer_rows(answer, confidence), answer.question.statistic.cell_names()
     width = len(rows[0].cell) if rows else 0
@@ -76,17 +96,17 @@ def _alike(labels: list[Any]) -> list[Any]:
     return labels if len({type(label) for label in labels}) < 2 else [str(label) for label in labels]
 
 
-def to_pandas(answer: Answer, confidence: Number = 0.95) -> Any:
+def to_pandas(answer: Tellable, confidence: Number = 0.95) -> Any:
     """A data frame of pandas."""
     return needed("pandas", "data").DataFrame(answer_columns(answer, confidence))
 
 
-def to_polars(answer: Answer, confidence: Number = 0.95) -> Any:
+def to_polars(answer: Tellable, confidence: Number = 0.95) -> Any:
     """A data frame of polars."""
     return needed("polars", "data").DataFrame(answer_columns(answer, confidence))
 
 
-def to_csv(answer: Answer, confidence: Number = 0.95) -> str:
+def to_csv(answer: Tellable, confidence: Number = 0.95) -> str:
     """Text with commas; numbers stay numbers, and no cell is a formula."""
     columns, out = answer_columns(answer, confidence), io.StringIO()
     lines = csv.writer(out, lineterminator="\r\n")
@@ -96,7 +116,7 @@ def to_csv(answer: Answer, confidence: Number = 0.95) -> str:
     return out.getvalue()
 
 
-def to_html(answer: Answer, confidence: Number = 0.95) -> str:
+def to_html(answer: Tellable, confidence: Number = 0.95) -> str:
     """A table for notebooks, with what was asked above it."""
     columns = answer_columns(answer, confidence)
     heads = "".join(f"<th>{html.escape(name)}</th>" for name in columns)

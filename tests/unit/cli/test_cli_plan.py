@@ -307,8 +307,8 @@ _KNOWN = (
     "person, rows_per_person, "
     "groups_per_person, rows_per_group, grouped_by"
 )
-_ENTRIES = "where, mechanism, weight, hold, rows, epsilon, rho, error, size"
-_KINDS = "count, sum, mean, variance, histogram, contingency, cdf, quantiles, median"
+_ENTRIES = "where, by, public_rows, mechanism, weight, hold, rows, epsilon, rho, error, size"
+_KINDS = "count, people, sum, mean, variance, histogram, contingency, cdf, quantiles, median, regression"
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
 
 BAD_PLANS: dict[str, tuple[Plain, str]] = {
