@@ -109,7 +109,7 @@ def _arguments(value: Any, *, bound: bool = False) -> str:
         if each.kind is each.KEYWORD_ONLY and last not in (each.KEYWORD_ONLY, each.VAR_POSITIONAL):
             parts.append("*")
         last = each.kind
-        mark = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        mark = "*" if each.kind is each.VAR_POSITIONAL else "**" if each.kind is each.VAR_KEYWORD else ""
         typed = f": {_type(each.annotation)}" if each.annotation is not each.empty else ""
         default = "" if each.default is each.empty else (" = " if typed else "=") + _default(each.default)
         parts.append(f"{mark}{each.name}{typed}{default}")

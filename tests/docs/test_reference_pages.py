@@ -66,21 +66,21 @@ def test_no_room_is_forgotten() -> None:
     assert rooms - set(LIBRARY.ROOMS) == {"cli", "instances", "numerics", "pages", "reading"}
 
 
-def _commands(group: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def _commands(group: typer.Typer, before: tuple[str, ...] = ()) -> list[str]:
     found = []
     for each in group.registered_commands:
         name = each.name or (each.callback.__name__.replace("_", "-") if each.callback else "")
-        found += [(*before, name)] if not each.hidden else []
+        found += [" ".join((*before, name))] if not each.hidden else []
     for inner in group.registered_groups:
         assert inner.typer_instance is not None
-        name = inner.name or inner.typer_instance.info.name
-        found += [(*before, str(name)), *_commands(inner.typer_instance, (*before, str(name)))]
+        path = (*before, str(inner.name or inner.typer_instance.info.name))
+        found += [" ".join(path), *_commands(inner.typer_instance, path)]
     return found
 
 
 def test_every_command_has_its_help_on_the_page() -> None:
     entries = re.findall(r"^## optcomp ?(.*)$", _text("command-line.md"), re.MULTILINE)
-    commands = [" ".join(command) for command in _commands(app)]
+    commands = _commands(app)
     assert len(commands) > 30
     assert sorted(entries) == sorted(["", *commands])
 
