@@ -46,8 +46,8 @@ class LatticeLaw:
     ) -> None:
         """`before` is the mass of losses below the grid, which may count as larger than all."""
         crowd = 4 * U * (2 + int(np.bincount(index).max()))
-        most, least = (np.bincount(index, mass) for mass in masses)
-        most, least = most * (1 + crowd), least * (1 - crowd)
+        most: Floats = np.bincount(index, masses[0]).astype(np.float64) * (1 + crowd)
+        least: Floats = np.bincount(index, masses[1]).astype(np.float64) * (1 - crowd)
         faint = least < _FAINT
         most[faint] = least[faint] = 0.0
         self._base, self._masses, self.slip, self._rest, self._before = base, (most, least), slip, rest, before

@@ -140,7 +140,7 @@ def _no_cut(made: LaplaceSum) -> None:
 
 
 def _no_alias(made: LaplaceSum) -> None:
-    made._alias = lambda _: 0.0  # type: ignore[method-assign]
+    made._alias = lambda y: 0.0  # type: ignore[method-assign]
 
 
 def _no_mean(made: LaplaceSum) -> None:
