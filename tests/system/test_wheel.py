@@ -16,8 +16,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HOUSE = ROOT / ".venv" / "wheelhouse"
-PARTS = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md")
-PARTS += ("src", "docs", "deploy", "bench", "examples", "tests")
+PARTS = (
+    *("pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *("src", "docs", "deploy", "bench", "examples", "tests"),
+)
 """All that the wheel is built from."""
 PAGES = ("README.md", "docs/interactive.md")
 """Where people meet their first examples: without data, and with."""
