@@ -44,8 +44,9 @@ def _printable(value: str) -> str:
 Document = Annotated[dict[str, Any], AfterValidator(_document)]
 """JSON of ours, such as a question; what it may hold is checked where it is read."""
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
-ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
 """Of a person, a dataset, a batch."""
+ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
+"""Of a column of a source, of any kind."""
 Words = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_printable)]
 """Written by a person for a person."""
 Key = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
