@@ -64,7 +64,7 @@ def test_checkpoints() -> None:
 
 def test_what_is_refused() -> None:
     fixed = PrivacyConfig(DELTA, CLIENTS, NeighboringRelation.REPLACE_ONE, SamplingMethod.WITHOUT_REPLACEMENT)
-    with pytest.raises(oc.InvalidInput, match="without replacement"):
+    with pytest.raises(oc.InvalidInput, match="fixed size"):
         FlowerAccountant(fixed)
     with pytest.raises(oc.InvalidInput, match="1000 clients"):
         FlowerAccountant(config()).compose(GaussianPrivacyEvent(1.0, 5, 10))
