@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
+from optcomp.numerics.grids.grid_curve import Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
 from optcomp.numerics.grids.mixed import MixedGrid
-from optcomp.numerics.grids.sides import Above, Below
+from optcomp.numerics.grids.sides import Above, Below, curved, summed
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
 from optcomp.numerics.laws.law import Summand
@@ -23,12 +24,25 @@ _FIRST, _MOST = 1 << 13, 1 << 21
 """Places of the first grid, and of the finest."""
 _COARSE = 1 << 11
 """Cells of a grid that is only good for guesses."""
-_PLACE, _LONG_PLACE = 250.0, 700.0
+_PLACE, _LONG_PLACE = 150.0, 600.0
 """About the nanoseconds that a place costs, in floats and in long doubles."""
-_PASSES = 5
+_PASSES = 6
 """Grids at most, each finer than the one before."""
-_SHARE = 0.4
-"""Of the wanted width goes to the grid."""
+_LOOKS_FIRST, _NEAR_FIRST, _MOVED = 5, 1e-6, 0.05
+"""Looks for a first place, how near its two ends come, and a move that ends them."""
+_ROUGH = 12.0
+"""e^-12 of F may be folded in where only a guess is wanted."""
+_SHARE, _ORDER = 0.6, 1 / 1.9
+"""Of the wanted width goes to the grid, whose error falls about with the square of its width."""
+_FAR_OFF = 5.0
+"""A log of F that was guessed so badly calls for another window."""
+_FAINT = 4.0
+"""e^-4 of the wanted width may be folded in."""
+_ROUNDED, _GROWN = 0.25, 0.2
+"""Of the wanted width may be round-off in floats; of that on a coarse grid, as it grows with finer ones."""
+_UNIT, _LONGER, _LEAST_ROOM = 5e-14, 7.0, 20.0
+"""About the round-off of a round, for a first guess, the log of how much less it is in long doubles, and how much
+larger than F the unit of round-off may be at least."""
 _FAINT_TAIL = 1e-14
 """Of F may lie beyond the grid where no giant is sure."""
 _LOOKS, _NEAR = 40, 1e-13
@@ -95,7 +109,8 @@ class Lattice:
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
-            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
+            above = Above(ups, summed(ups, h, setting, long=long))
+            below = Below(downs, summed(downs, h, setting, long=long))
             upper = _root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
@@ -121,7 +136,8 @@ class Lattice:
             setting = guess.setting(tilt, y, log_f - 5)
             if log_f < _LEAST_LOG or not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
-            above, below = Above(ups, h, setting, long=long), Below(downs, h, setting, long=long)
+            above = Above(ups, summed(ups, h, setting, long=long))
+            below = Below(downs, summed(downs, h, setting, long=long))
             best = _meet(best, Found(below.log(y), above.log(y), int(setting.period / h), False))
             if best.upper < _LEAST_LOG:
                 return None
@@ -168,9 +184,9 @@ class Grid:
         if y <= known:
             return Found(0.0, y, _COARSE, False)
         best: Found | None = None
-        size, long, near = _FIRST, False, max(_NEAR, 0.02 * rtol)
+        near, grid, fall = max(_NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
         for _ in range(_PASSES):
-            made = self._made(y, log_t[0], size, long)
+            made = self._made(y, log_t[0], grid, rtol * max(fall * y, 1.0))
             if made is None:
                 return _given_up(best)
             above, below, setting = made
@@ -178,18 +194,17 @@ class Grid:
             if math.isinf(upper):
                 return _given_up(best)
             lower = _root(below.log, log_t[1], upper, setting.tilt, -1, near)
-            best = _meet(best, Found(lower, upper, size, False))
+            best = _meet(best, Found(lower, upper, grid.size, False))
             width, aim = best.upper - best.lower, rtol * best.upper
             if width <= aim + _NOTHING or upper <= known:
                 return best
-            rounding = above.rounding(upper) / setting.tilt
-            y = upper
-            wanted = size * max(math.sqrt(max(width - 2 * rounding, aim) / (_SHARE * aim)), 2.0)
-            long = long or rounding > 0.1 * aim
-            limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
-            if size >= limit / 2 and not rounding > 0.1 * aim:
+            y, moved, fall = upper, abs(upper - y), _fall(above.log, upper, rtol)
+            if moved > _MOVED * upper:
+                continue  # made for another place
+            following = grid.finer(width / aim, above.rounding(upper) / fall / aim, setting.over)
+            if following is None:
                 break
-            size = 1 << math.ceil(math.log2(min(wanted, limit, 32 * size)))
+            grid = following
         assert best is not None
         return Found(best.lower, best.upper, best.places, True)
 
@@ -198,45 +213,53 @@ class Grid:
         if work < _FIRST * _PLACE:
             return None
         best: Found | None = None
-        size, long, log_f = _FIRST, False, -30.0
-        for number in range(_PASSES):
-            made = self._made(y, log_f, size, long)
+        grid, log_f = self._fineness(work, rtol), -30.0
+        for _ in range(_PASSES):
+            made = self._made(y, log_f, grid, rtol)
             if made is None:
                 return _given_up(best)
-            above, below, _ = made
-            best = _meet(best, Found(below.log(y), above.log(y), size, False))
-            log_f = best.upper
+            above, below, setting = made
+            best = _meet(best, Found(below.log(y), above.log(y), grid.size, False))
+            off, log_f = abs(log_f - best.upper), best.upper
             if log_f < _LEAST_LOG:
                 return None
             width = -math.expm1(best.lower - best.upper)
             if width <= rtol:
                 return best
-            rounding = above.rounding(y)
-            long = long or rounding > 0.1 * rtol
-            limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
-            if size >= limit / 2 and not rounding > 0.1 * rtol:
+            if off > _FAR_OFF:
+                continue  # made for another F
+            following = grid.finer(width / rtol, above.rounding(y) / rtol, setting.over)
+            if following is None:
                 break
-            wanted = size * max(math.sqrt(max(width - 2 * rounding, rtol) / (_SHARE * rtol)), 2.0 if number else 1.0)
-            size = 1 << math.ceil(math.log2(min(wanted, limit, 32 * size)))
+            grid = following
         assert best is not None
         return Found(best.lower, best.upper, best.places, True)
 
+    def _fineness(self, work: float, rtol: float) -> _Fineness:
+        copies = sum(count for _, count in self._laws)
+        return _Fineness(work, math.log(max(rtol / (copies * _UNIT), _LEAST_ROOM)))
+
     def _first_place(self, log_t: float) -> float | None:
         """At least the root, or a guess of it: from a coarse grid over everything that matters."""
-        y = math.inf if self._towards else 0.0
-        for _ in range(3):
+        y, place = math.inf if self._towards else 0.0, math.nan
+        for _ in range(_LOOKS_FIRST):
             coarse = self._coarse(y, log_t)
             if coarse is None:
                 return None
             laws, h = coarse
             guess = Guess(laws, h)
-            tilt, place = guess.tilt_for(log_t)
-            above = Above(laws, h, guess.setting(tilt, place, log_t), long=False)
-            found = _root(above.log, log_t, max(place, 0.0), tilt, +1)
-            if not self._towards or not found < 0.5 * y:
-                return min(found, y) if self._towards else found
-            y = found
-        return y
+            tilt, saddle = guess.tilt_for(log_t)
+            place = place if math.isfinite(place) else max(saddle, 0.0)
+            setting = guess.window(place, log_t, _ROUGH, _ROUGH)
+            above = Above(laws, curved(laws, _kernel(h, setting, long=False), setting))
+            found = _root(above.log, log_t, place, tilt, +1, _NEAR_FIRST)
+            if not math.isfinite(found):
+                return y if self._towards and math.isfinite(y) else None
+            if abs(found - place) <= _MOVED * found:
+                return found
+            place = found
+            y = min(found, y) if self._towards else y
+        return place
 
     def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
         rises = [self._rise(law, y, log_f) for law, _ in self._laws]
@@ -247,22 +270,19 @@ class Grid:
             (MixedGrid(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
         ], h
 
-    def _made(self, y: float, log_f: float, size: int, long: bool) -> tuple[Above, Below, Setting] | None:
-        """Both sides on a grid of about so many places."""
+    def _made(self, y: float, log_f: float, grid: _Fineness, aim: float) -> tuple[Above, Below, Setting] | None:
+        """Both sides on a grid of some places, for a relative error of F."""
         coarse = self._coarse(y, log_f)
         if coarse is None:
             return None
-        guess = Guess(*coarse)
-        setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
-        h = setting.period / size * (1 + 1e-9)
+        setting = Guess(*coarse).window(y, log_f, _FAINT - math.log(aim), grid.room)
+        h = setting.period / grid.size * (1 + 1e-9)
         grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
         if max(grid.count for grid, _ in grids) > 4 * _MOST:
             return None
-        return (
-            Above([(grid.above(), copies) for grid, copies in grids], h, setting, long=long),
-            Below([(grid.below(), copies) for grid, copies in grids], h, setting, long=long),
-            setting,
-        )
+        ups, downs = ([(make(grid), copies) for grid, copies in grids] for make in (MixedGrid.above, MixedGrid.below))
+        kernel = _kernel(h, setting, long=grid.long)
+        return Above(ups, curved(ups, kernel, setting)), Below(downs, curved(downs, kernel, setting)), setting
 
     def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
         """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
@@ -278,6 +298,40 @@ class Grid:
             tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
             low, high = (middle, high) if tail > goal else (low, middle)
         return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
+
+
+@dataclass(frozen=True)
+class _Fineness:
+    """How many places a grid has, whether in long doubles, and how much work is left, its own included."""
+
+    work: float
+    room: float
+    """The log of how much larger than F the unit of round-off may be."""
+    size: int = _FIRST
+    long: bool = False
+
+    def finer(self, width: float, rounding: float, over: float) -> _Fineness | None:
+        """The next grid for a width and a round-off, both over the wanted width; None if nothing can be gained."""
+        left = self.work - self.size * (_LONG_PLACE if self.long else _PLACE)
+        long = self.long or rounding > _ROUNDED
+        most = min(left / (_LONG_PLACE if long else _PLACE), _MOST)
+        if most < 1:
+            return None
+        wanted = self.size * max(width - 2 * rounding, _SHARE) ** _ORDER / _SHARE**_ORDER
+        size = 1 << min(math.ceil(math.log2(wanted)), math.floor(math.log2(most)))
+        gained = size > self.size or (long and not self.long and size >= self.size)
+        room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9)) + (_LONGER if long > self.long else 0.0)
+        return _Fineness(left, max(room, math.log(_LEAST_ROOM)), size, long) if gained else None
+
+
+def _fall(log: Callable[[float], float], y: float, rtol: float) -> float:
+    """About how fast log F falls."""
+    step = max(1e-4, rtol) * y
+    return max((log(y - step) - log(y)) / step, 1e-3) if step > 0 else 1.0
+
+
+def _kernel(h: float, setting: Setting, *, long: bool) -> Kernel:
+    return Kernel.of(h, setting.tilt, setting.places(h), parts=setting.parts, long=long)
 
 
 def _softplus(z: float) -> float:
@@ -303,9 +357,10 @@ def _meet(one: Found | None, other: Found) -> Found:
 def _root(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = _NEAR) -> float:
     """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
 
-    Infinite if no place behind it was found, 0 if there is none before it.
+    Infinite if no place behind it was found, 0 if there is none before it.  By secants, each a little too long.
     """
     low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
+    slope, before = -tilt, (math.nan, math.nan)
     for _ in range(_LOOKS):
         value = log(y) - goal
         if value >= 0:
@@ -316,7 +371,9 @@ def _root(log: Callable[[float], float], goal: float, y: float, tilt: float, sid
             return 0.0
         if math.isfinite(high) and high - low <= max(near * high, _NOTHING):
             break
-        after = y + value / tilt if math.isfinite(value) else math.nan
+        steep = (value - before[1]) / (y - before[0]) if y != before[0] else math.nan
+        slope, before = (steep if -math.inf < steep < 0 else slope), (y, value)
+        after = y - value / slope if math.isfinite(value) else math.nan
         spare = 0.02 * abs(after - y) + near / 3 * y
         after += spare if value >= 0 else -spare
         if math.isfinite(at_low + at_high) and math.isfinite(high):

@@ -6,7 +6,8 @@ import math
 
 from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
-from optcomp.numerics.grids.grid_sum import Counted, GridSum, log_masses
+from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
+from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum, log_masses
 from optcomp.numerics.grids.guess import Setting
 
 
@@ -14,16 +15,25 @@ def summed(laws: Counted, h: float, setting: Setting, *, long: bool) -> GridSum 
     """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid."""
     if not all(law.masses.any() for law, _ in laws):
         return None
-    size = 1 << max(math.ceil(math.log2(setting.period / h)), 4)
-    others = [log_masses(laws, h, c) for c in (setting.above, setting.below)]
-    return GridSum(laws, h, setting.tilt, size, others, long=long)
+    return GridSum(laws, h, setting.tilt, setting.places(h), _chernoffs(laws, h, setting), long=long)
+
+
+def curved(laws: Counted, kernel: Kernel, setting: Setting) -> GridSum | None:
+    """The same with one window for all places."""
+    if not all(law.masses.any() for law, _ in laws):
+        return None
+    return GridCurve(laws, kernel, _chernoffs(laws, kernel.h, setting))
+
+
+def _chernoffs(laws: Counted, h: float, setting: Setting) -> list[Chernoff]:
+    return [log_masses(laws, h, c) for c in dict.fromkeys(setting.others)]
 
 
 class Above:
     """F from above."""
 
-    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
-        self._sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+    def __init__(self, laws: Counted, made: GridSum | None) -> None:
+        self._sum, self._beyond = made, Beyond(laws)
 
     def log(self, y: float) -> float:
         """At least log F(y)."""
@@ -32,16 +42,15 @@ class Above:
         return _sum_of_logs(value, _log(rest, +1), +1)
 
     def rounding(self, y: float) -> float:
-        """About how far round-off and folding move log F(y)."""
-        low, high = self._sum.sides(y) if self._sum else (-math.inf, -math.inf)
-        return high - low if low > -math.inf else math.inf
+        """About how far round-off moves log F(y)."""
+        return self._sum.noise(y) * math.exp(min(self._sum.sides(y)[1] - self.log(y), 0.0)) if self._sum else 0.0
 
 
 class Below:
     """F from below."""
 
-    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
-        self._sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+    def __init__(self, laws: Counted, made: GridSum | None) -> None:
+        self._sum, self._beyond = made, Beyond(laws)
 
     def log(self, y: float) -> float:
         """At most log F(y)."""

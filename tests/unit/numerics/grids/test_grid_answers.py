@@ -57,6 +57,9 @@ SETTINGS: list[tuple[Rational, Rational, float, Direction]] = [
     (2.0, 0.9, 4.0, "away"),
     (6.0, 0.02, 12.0, "towards"),
     (4.0, 1e-6, 2.0, "towards"),
+    (2.0, 1e-3, 0.9, "towards"),
+    (5.0, 0.01, 20.0, "towards"),
+    (5.0, 0.01, 0.015, "away"),
     (0.25, 0.5, 0.0, "away"),
     (2.0, 1 - Fraction(1, 3 * 10**3), 3.0, "away"),
 ]
