@@ -13,7 +13,7 @@ from optcomp.numerics.grids.grid_sum import Counted
 
 _COARSE = 2048
 """Points of a law in guesses."""
-_TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e9), 209))
+_TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e14), 289))
 """Tilts that are tried."""
 _UPS = 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0, 10.0
 """Larger tilts over the tilt, for what is folded in from above."""
@@ -119,13 +119,20 @@ class Guess:
         ahead = max(y - self._base, 0.0)
         whole = 1.001 * max(self.span - ahead, 0.0) + 2e-3 * self.span  # from y to the end
         ups, downs = np.where(gaps > 0, periods, math.inf), np.where(gaps < 0, periods, math.inf)
-        up, length = np.minimum(ups.min(axis=1), whole), min(float(lengths.min()), whole)
-        up[(logs > max(log_f + room, float(logs[1:].min()) + 1.0)) | (tilts * self._h > 1)] = math.inf
+        up, length = np.minimum(ups.min(axis=1), whole), max(min(float(lengths.min()), whole), 8 * self._h)
+        steep = (tilts * self._h > 1) | (tilts * length < 1)  # beyond what a kernel is good for
+        least = float(np.where(steep, math.inf, logs).min())
+        up[(logs > max(log_f + room, least + 1.0)) | steep] = math.inf
         options = [(np.maximum(np.maximum(up, length), downs.min(axis=1)), PARTS)]
         options += [
             (np.maximum(up, max(1.01 * ahead * PARTS / (PARTS - m), length * PARTS / m)), m) for m in range(1, PARTS)
         ]
         period, parts = min(options, key=lambda option: float(option[0][1:].min()))
+        if not math.isfinite(float(period[1:].min())):  # no tilt serves: one is taken that a kernel stands
+            period = np.where(
+                np.arange(tilts.size) == 1 + int(np.argmin(np.abs(_TILTS * self._h - 0.5))), 1.0, math.inf
+            )
+            period = np.asarray(period * 2 * (ahead + whole))
         good = period <= _NEARLY * float(period[1:].min()) + 1e-300
         good[0] = False
         i = int(np.argmin(np.where(good, logs, math.inf)))

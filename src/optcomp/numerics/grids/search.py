@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
+import numpy as np
+
 from optcomp.numerics.grids.grid_curve import Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
@@ -26,14 +28,20 @@ _COARSE = 1 << 11
 """Cells of a grid that is only good for guesses."""
 _PLACE, _LONG_PLACE = 150.0, 600.0
 """About the nanoseconds that a place costs, in floats and in long doubles."""
-_PASSES = 6
+_PASSES = 7
 """Grids at most, each finer than the one before."""
-_LOOKS_FIRST, _NEAR_FIRST, _MOVED = 5, 1e-6, 0.05
-"""Looks for a first place, how near its two ends come, and a move that ends them."""
+_LOOKS_FIRST, _SURE, _NEAR_FIRST, _MOVED = 6, 2, 1e-6, 0.05
+"""Looks for a first place, how many of them are safe, how near its two ends come, and a move that ends them."""
+_TILTS = np.exp(np.linspace(-5, 9, 43))
+"""Tilts that are tried for a first place."""
 _ROUGH = 12.0
 """e^-12 of F may be folded in where only a guess is wanted."""
 _SHARE, _ORDER = 0.6, 1 / 1.9
 """Of the wanted width goes to the grid, whose error falls about with the square of its width."""
+_LONGEST, _MOST_AIM = 64, 1e-3
+"""A law may be so many times as long as the period, and the largest relative error of F that is aimed at."""
+_LOST = 0.03
+"""A relative width of a first grid that means that no window was found."""
 _FAR_OFF = 5.0
 """A log of F that was guessed so badly calls for another window."""
 _FAINT = 4.0
@@ -186,7 +194,7 @@ class Grid:
         best: Found | None = None
         near, grid, fall = max(_NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
         for _ in range(_PASSES):
-            made = self._made(y, log_t[0], grid, rtol * max(fall * y, 1.0))
+            made = self._made(y, log_t[0], grid, min(rtol * max(fall * y, 1.0), _MOST_AIM))
             if made is None:
                 return _given_up(best)
             above, below, setting = made
@@ -201,6 +209,9 @@ class Grid:
             y, moved, fall = upper, abs(upper - y), _fall(above.log, upper, rtol)
             if moved > _MOVED * upper:
                 continue  # made for another place
+            if width > _LOST * upper and not grid.plain:
+                grid = replace(grid, plain=True)
+                continue
             following = grid.finer(width / aim, above.rounding(upper) / fall / aim, setting.over)
             if following is None:
                 break
@@ -228,6 +239,9 @@ class Grid:
                 return best
             if off > _FAR_OFF:
                 continue  # made for another F
+            if width > _LOST and not grid.plain:
+                grid = replace(grid, plain=True)
+                continue
             following = grid.finer(width / rtol, above.rounding(y) / rtol, setting.over)
             if following is None:
                 break
@@ -241,25 +255,35 @@ class Grid:
 
     def _first_place(self, log_t: float) -> float | None:
         """At least the root, or a guess of it: from a coarse grid over everything that matters."""
-        y, place = math.inf if self._towards else 0.0, math.nan
-        for _ in range(_LOOKS_FIRST):
+        y, place = self._chernoff(log_t) if self._towards else 0.0, math.inf
+        for number in range(_LOOKS_FIRST):
             coarse = self._coarse(y, log_t)
             if coarse is None:
                 return None
             laws, h = coarse
             guess = Guess(laws, h)
             tilt, saddle = guess.tilt_for(log_t)
-            place = place if math.isfinite(place) else max(saddle, 0.0)
-            setting = guess.window(place, log_t, _ROUGH, _ROUGH)
-            above = Above(laws, curved(laws, _kernel(h, setting, long=False), setting))
-            found = _root(above.log, log_t, place, tilt, +1, _NEAR_FIRST)
+            if number < _SURE:  # from the saddle point: a window made for a place that is too high tells nothing
+                place = max(saddle, 0.0)
+                made = summed(laws, h, guess.setting(tilt, saddle, log_t), long=False)
+            else:
+                setting = guess.window(place, log_t, _ROUGH, _ROUGH)
+                made = curved(laws, _kernel(h, setting, long=False), setting)
+            found = _root(Above(laws, made).log, log_t, place, tilt, +1, _NEAR_FIRST)
             if not math.isfinite(found):
                 return y if self._towards and math.isfinite(y) else None
-            if abs(found - place) <= _MOVED * found:
-                return found
+            if number >= _SURE and abs(found - place) <= _MOVED * found:
+                return min(found, y) if self._towards else found
             place = found
             y = min(found, y) if self._towards else y
         return place
+
+    def _chernoff(self, log_t: float) -> float:
+        """About a place behind the root."""
+        with np.errstate(all="ignore"):
+            logs = sum((copies * law.log_mean_guess(_TILTS) for law, copies in self._laws), np.zeros_like(_TILTS))
+            places = (logs - log_t) / _TILTS
+        return float(np.min(places, where=np.isfinite(places), initial=math.inf))
 
     def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
         rises = [self._rise(law, y, log_f) for law, _ in self._laws]
@@ -275,12 +299,18 @@ class Grid:
         coarse = self._coarse(y, log_f)
         if coarse is None:
             return None
-        setting = Guess(*coarse).window(y, log_f, _FAINT - math.log(aim), grid.room)
+        guess = Guess(*coarse)
+        setting = guess.window(y, log_f, _FAINT - math.log(aim), grid.room)
+        if grid.plain:
+            setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
         h = setting.period / grid.size * (1 + 1e-9)
         grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
-        if max(grid.count for grid, _ in grids) > 4 * _MOST:
+        if max(made.count for made, _ in grids) > min(4 * _MOST, _LONGEST * grid.size):
             return None
         ups, downs = ([(make(grid), copies) for grid, copies in grids] for make in (MixedGrid.above, MixedGrid.below))
+        if grid.plain:
+            made = (summed(laws, h, setting, long=grid.long) for laws in (ups, downs))
+            return Above(ups, next(made)), Below(downs, next(made)), setting
         kernel = _kernel(h, setting, long=grid.long)
         return Above(ups, curved(ups, kernel, setting)), Below(downs, curved(downs, kernel, setting)), setting
 
@@ -309,25 +339,29 @@ class _Fineness:
     """The log of how much larger than F the unit of round-off may be."""
     size: int = _FIRST
     long: bool = False
+    plain: bool = False
+    """Whether the tilted law of the sum itself is asked for, without a window."""
 
     def finer(self, width: float, rounding: float, over: float) -> _Fineness | None:
         """The next grid for a width and a round-off, both over the wanted width; None if nothing can be gained."""
         left = self.work - self.size * (_LONG_PLACE if self.long else _PLACE)
-        long = self.long or rounding > _ROUNDED
+        least = math.log(_LEAST_ROOM)
+        room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9))  # with less room a longer period, but in floats
+        long = self.long or (rounding > _ROUNDED and room < least)
+        room = max(room + (_LONGER if long > self.long else 0.0), least)
         most = min(left / (_LONG_PLACE if long else _PLACE), _MOST)
-        if most < 1:
+        if most < 1 or not (math.isfinite(width) and math.isfinite(rounding)):
             return None
         wanted = self.size * max(width - 2 * rounding, _SHARE) ** _ORDER / _SHARE**_ORDER
         size = 1 << min(math.ceil(math.log2(wanted)), math.floor(math.log2(most)))
-        gained = size > self.size or (long and not self.long and size >= self.size)
-        room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9)) + (_LONGER if long > self.long else 0.0)
-        return _Fineness(left, max(room, math.log(_LEAST_ROOM)), size, long) if gained else None
+        gained = size > self.size or (size == self.size and (long > self.long or rounding > _ROUNDED))
+        return _Fineness(left, room, size, long, self.plain) if gained else None
 
 
 def _fall(log: Callable[[float], float], y: float, rtol: float) -> float:
     """About how fast log F falls."""
     step = max(1e-4, rtol) * y
-    return max((log(y - step) - log(y)) / step, 1e-3) if step > 0 else 1.0
+    return min(max((log(y - step) - log(y)) / step, 1e-3), 1e200) if step > 0 else 1.0
 
 
 def _kernel(h: float, setting: Setting, *, long: bool) -> Kernel:

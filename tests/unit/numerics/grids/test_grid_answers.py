@@ -92,6 +92,28 @@ def test_root_of_two_rounds(mu: float, q: float, t: float, way: Direction) -> No
         assert truth.excess(found.upper) <= real(t)
 
 
+RARE = [(0.001, 0.5, 20, 1e-5), (0.01, 0.5, 10, 1e-5), (0.0001, 0.3, 100, 1e-6), (0.00346, 0.67, 10, 1e-10)]
+
+
+@pytest.mark.parametrize(("q", "sigma", "rounds", "t"), RARE)
+def test_rare_large_losses(q: float, sigma: float, rounds: int, t: float) -> None:
+    """Few rounds with little noise and small rates: narrow, and F passes t between the sides for the contour too."""
+    laws: list[tuple[Summand, int]] = [(MixedNormalLaw(1 / sigma, q, "towards"), rounds)]
+    log_t = math.log(t)
+    way = way_for(laws)
+    assert way is not None
+    found = way.root((math.nextafter(log_t, -math.inf), math.nextafter(log_t, math.inf)), 1e-9, 5e8)
+    assert found is not None
+    assert not found.capped
+    assert 0 < found.upper - found.lower <= 1e-9 * found.upper
+    before, after = (
+        excess_at(Independent(laws, math.inf), y, 1e-4, 1e8)[0] for y in (found.lower * 0.99, found.upper * 1.01)
+    )
+    assert before.upper >= log_t
+    assert after.lower <= log_t
+    assert before.lower > after.upper  # the contour can tell the two apart
+
+
 def test_one_round() -> None:
     """All of it with one round, whose curve has a closed form."""
     for mu, q, y in ((1.0, 0.1, 0.05), (5.0, 0.3, 0.3), (2.0, Fraction(1, 3), 0.0)):
