@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from optcomp.numerics.grids.crossing import NEAR, NOTHING, crossing
 from optcomp.numerics.grids.grid_curve import Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
@@ -53,10 +54,6 @@ _UNIT, _LONGER, _LEAST_ROOM = 5e-14, 7.0, 20.0
 larger than F the unit of round-off may be at least."""
 _FAINT_TAIL = 1e-14
 """Of F may lie beyond the grid where no giant is sure."""
-_LOOKS, _NEAR = 40, 1e-13
-"""Looks for a root, and how near its two ends are to come, relatively."""
-_NOTHING = 1e-13
-"""An ε that nobody can tell from 0."""
 _MOST_RISE = 600.0
 """Exponentials of larger losses overflow."""
 _LEAST_LOG = -600.0
@@ -112,19 +109,19 @@ class Lattice:
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
         best: Found | None = None
-        near = max(_NEAR, 1e-3 * rtol)
+        near = max(NEAR, 1e-3 * rtol)
         for long in (False, True):
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
                 return _given_up(best)
             above = Above(ups, summed(ups, h, setting, long=long))
             below = Below(downs, summed(downs, h, setting, long=long))
-            upper = _root(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
+            upper = crossing(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
-            lower = _root(below.log, log_t[1], upper, tilt, -1, near)
+            lower = crossing(below.log, log_t[1], upper, tilt, -1, near)
             best = _meet(best, Found(lower, upper, int(setting.period / h), False))
-            if best.upper - best.lower <= rtol * best.upper + _NOTHING:
+            if best.upper - best.lower <= rtol * best.upper + NOTHING:
                 return best
             tilt, y = guess.tilt_at(best.upper), best.upper
         assert best is not None
@@ -192,19 +189,19 @@ class Grid:
         if y <= known:
             return Found(0.0, y, _COARSE, False)
         best: Found | None = None
-        near, grid, fall = max(_NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
+        near, grid, fall = max(NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
         for _ in range(_PASSES):
             made = self._made(y, log_t[0], grid, min(rtol * max(fall * y, 1.0), _MOST_AIM))
             if made is None:
                 return _given_up(best)
             above, below, setting = made
-            upper = _root(above.log, log_t[0], y, setting.tilt, +1, near)
+            upper = crossing(above.log, log_t[0], y, setting.tilt, +1, near)
             if math.isinf(upper):
                 return _given_up(best)
-            lower = _root(below.log, log_t[1], upper, setting.tilt, -1, near)
+            lower = crossing(below.log, log_t[1], upper, setting.tilt, -1, near)
             best = _meet(best, Found(lower, upper, grid.size, False))
             width, aim = best.upper - best.lower, rtol * best.upper
-            if width <= aim + _NOTHING or upper <= known:
+            if width <= aim + NOTHING or upper <= known:
                 return best
             y, moved, fall = upper, abs(upper - y), _fall(above.log, upper, rtol)
             if moved > _MOVED * upper:
@@ -269,7 +266,7 @@ class Grid:
             else:
                 setting = guess.window(place, log_t, _ROUGH, _ROUGH)
                 made = curved(laws, _kernel(h, setting, long=False), setting)
-            found = _root(Above(laws, made).log, log_t, place, tilt, +1, _NEAR_FIRST)
+            found = crossing(Above(laws, made).log, log_t, place, tilt, +1, _NEAR_FIRST)
             if not math.isfinite(found):
                 return y if self._towards and math.isfinite(y) else None
             if number >= _SURE and abs(found - place) <= _MOVED * found:
@@ -386,40 +383,3 @@ def _meet(one: Found | None, other: Found) -> Found:
     if one is None:
         return other
     return Found(max(one.lower, other.lower), min(one.upper, other.upper), other.places, False)
-
-
-def _root(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = _NEAR) -> float:
-    """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
-
-    Infinite if no place behind it was found, 0 if there is none before it.  By secants, each a little too long.
-    """
-    low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
-    slope, before = -tilt, (math.nan, math.nan)
-    for _ in range(_LOOKS):
-        value = log(y) - goal
-        if value >= 0:
-            low, at_low = y, value
-        else:
-            high, at_high = y, value
-        if y == 0 and value <= 0:
-            return 0.0
-        if math.isfinite(high) and high - low <= max(near * high, _NOTHING):
-            break
-        steep = (value - before[1]) / (y - before[0]) if y != before[0] else math.nan
-        slope, before = (steep if -math.inf < steep < 0 else slope), (y, value)
-        after = y - value / slope if math.isfinite(value) else math.nan
-        spare = 0.02 * abs(after - y) + near / 3 * y
-        after += spare if value >= 0 else -spare
-        if math.isfinite(at_low + at_high) and math.isfinite(high):
-            after = low + (high - low) * min(max(at_low / (at_low - at_high), 0.0), 1.0)
-            after += (spare if side > 0 else -spare) if abs(after - y) < 10 * near * y else 0.0
-        if not low < after < high:
-            after = 2 * y + 1 / tilt if math.isinf(high) else 0.5 * (low + high)
-        if after - low < near * 0.5 * after and low > 0:
-            after = low + near * after
-        if high - after < near * 0.5 * after:
-            after = max(high - near * after, 0.5 * (low + high))
-        y = after if after > 1e-300 else 0.0
-    if side > 0 and high <= _NOTHING and log(0.0) <= goal:
-        return 0.0
-    return high if side > 0 else low
