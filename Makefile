@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 # what the tests of the built wheel install from, without a package index
 HOUSE := $(VENV)/wheelhouse
 
-.PHONY: setup demo serve test browser screenshots campaign lint bench docs clean
+.PHONY: setup demo serve test test-opacus test-flower test-jax-privacy browser screenshots campaign lint bench docs clean
 
 setup: $(VENV)/ready
 
@@ -37,6 +37,37 @@ lint: setup
 test: lint browser
 	$(RUN)/pytest
 
+# accountants for training frameworks, against the real packages in environments of their own, which take gigabytes
+# (PyTorch): not part of make test.  Plain pytest, and no warning of theirs is an error
+CHECKS = -m pytest -q --noconftest -o addopts= -o filterwarnings= tests/frameworks
+
+test-opacus: .venv-opacus/ready
+	.venv-opacus/bin/python $(CHECKS)/opacus_checks.py
+
+test-flower: .venv-flower/ready
+	.venv-flower/bin/python $(CHECKS)/flower_checks.py
+
+test-jax-privacy: .venv-jax-privacy/ready
+	.venv-jax-privacy/bin/python $(CHECKS)/jax_privacy_checks.py
+
+.venv-opacus/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-opacus
+	.venv-opacus/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[opacus]' pytest
+	touch $@
+
+# Flower pins an old Typer, which only our command line is too new for: optcomp comes without its dependencies
+.venv-flower/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-flower
+	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check 'flwr[dp]' pytest numpy python-flint
+	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+.venv-jax-privacy/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-jax-privacy
+	.venv-jax-privacy/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[interop]' \
+		jax-privacy pytest
+	touch $@
+
 # the pages are tried in a real Chromium: one on the path, else Debian's, which root can install; CI never goes without
 browser:
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
@@ -63,9 +94,11 @@ campaign: setup
 	$(RUN)/python -m tests.campaign.collusion $(COLLUSION)
 	$(RUN)/python -m tests.campaign.center_calls $(CALLS)
 
+# generated pages, and the whole documentation as a folder: open build/site/index.html
 docs: setup
 	$(RUN)/python docs/generate.py
 	$(RUN)/python docs/import_graph.py
+	$(RUN)/python -m optcomp.pages.manual_folder build/site
 
 $(PEERS)/ready: pyproject.toml constraints.txt bench/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
@@ -77,4 +110,4 @@ bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m bench
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info
+	rm -rf $(VENV) $(PEERS) .venv-opacus .venv-flower .venv-jax-privacy build dist src/*.egg-info

@@ -1,52 +1,41 @@
-"""Write the generated pages: theorems, the command line's help, Figure 2, the schema of plans, rooms and walks.
+"""Write the generated pages: theorems, references, the command line, Figure 2, the schema of plans, rooms and walks.
 
 `make docs` runs this; a test compares the pages with what would be written now, so they cannot drift.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import optcomp as oc
+from optcomp.cli.main import app
 from optcomp.planner.plan_schema import schema
-from optcomp.theorems.register import CONCURRENT
 
 DOCS = Path(__file__).parent
-COMMANDS: tuple[list[str], ...] = (
-    *([], ["compose"], ["compare"], ["theorems"], ["show"], ["figures"], ["verify"], ["audit"], ["serve"], ["ask"]),
-    *(["plan"], ["plan", "show"], ["plan", "release"], ["plan", "commit"], ["plan", "schema"]),
-    *(["data"], ["data", "check"], ["data", "prepare"], ["ledger"]),
-    *(["ledger", name] for name in ("open", "lower", "show", "verify", "export", "backup", "adopt", "rotate", "enter")),
-    *(["admin"], ["admin", "init"], ["admin", "people"], ["admin", "token"], ["admin", "suspend"]),
-    *(["admin", name] for name in ("register", "renew", "lower", "propose", "cut", "seats", "hand-on")),
-    *(["admin", name] for name in ("changes", "confirm", "wishes", "backup", "restore")),
-)
+OTHERS = ("theorem_cards", "reference_library", "reference_center", "reference_formats")
+"""Scripts beside this one, each with pages of its own."""
 
 
-def theorem_page() -> str:
-    """One entry for each theorem of the register."""
-    lines = [
-        "# Theorems",
-        "",
-        "Every answer names the theorem that proves it. The same text is shown by `optcomp theorems ID`.",
-        "",
-        f"Why interaction may be concurrent: {CONCURRENT}.",
-        "",
-    ]
-    for record in oc.known_theorems():
-        lines += [f"## {record.id}", "", f"*{record.name}*", "", record.statement, ""]
-        lines += [f"- Needs: {record.hypotheses}"]
-        lines += [f"- Parameters: {record.parameters}. Interaction: {record.interaction}."]
-        lines += [f"- Value: {'the best possible' if record.optimal else 'an upper bound'}."]
-        lines += [f"- Also known as {', '.join(record.aliases)}."] if record.aliases else []
-        lines += [f"- Source: {record.source}.", ""]
-    return "\n".join(lines)
+def commands(group: typer.Typer, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """A command and all below it, in the order of the program; what is hidden is left out."""
+    yield before
+    for each in group.registered_commands:
+        name = each.name or (each.callback.__name__.replace("_", "-") if each.callback else "")
+        if not each.hidden:
+            yield (*before, name)
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            yield from commands(inner.typer_instance, (*before, str(inner.name or inner.typer_instance.info.name)))
 
 
 def command_page() -> str:
@@ -57,12 +46,12 @@ def command_page() -> str:
         "advice, or if `ledger verify` found something wrong.",
     ]
     lines = ["# Command line", "", *codes, ""]
-    for command in COMMANDS:
+    for command in commands(app):
         lines += [f"## optcomp {' '.join(command)}".rstrip(), "", "```text", _help(command), "```", ""]
     return "\n".join(lines)
 
 
-def _help(command: list[str]) -> str:
+def _help(command: tuple[str, ...]) -> str:
     """What --help prints, without colours and at a fixed width."""
     environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
     call = [str(Path(sys.executable).with_name("optcomp")), *command, "--help"]
@@ -172,17 +161,31 @@ def _steps(files: list[str]) -> list[str]:
     return [f"{place}. `{room}`: {', '.join(stay)}" for place, (room, stay) in enumerate(stays, start=1)]
 
 
-PAGES = {
-    "theorems.md": theorem_page,
+def _others() -> dict[str, Callable[[], str]]:
+    """The pages that other scripts of this folder write."""
+    found: dict[str, Callable[[], str]] = {}
+    for name in OTHERS:
+        spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found |= module.PAGES
+    return found
+
+
+PAGES: dict[str, Callable[[], str]] = {
     "command-line.md": command_page,
     "figure-2.md": figure_2_page,
     "plan-schema.json": plan_schema,
     "walks.md": walks_page,
+    **_others(),
 }
 
 
 def main() -> None:
     """Write every page."""
+    (DOCS / "reference").mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), encoding="utf8")
 

@@ -66,7 +66,10 @@ def every_kind() -> Plain:
             "contingency": {"contingency": ["region", "age"], **own, "edges": {"age": [0, 18, "99"]}},
             "cdf": {"cdf": "income", **own, "bins": 4, "present": 1},
             "quantiles": {"quantiles": "age", **own, "probabilities": ["0.1", "1/2"], "candidates": 50},
-            "median": {"median": "age", **own, "error": 5, "mechanism": "exponential"},
+            "median": {"median": "age", **own, "error": 200, "mechanism": "exponential"},
+            "people": {"people": "all", **own, "by": "region"},
+            "means": {"mean": "age", **own, "by": ["region"], "centre": [30, 50]},
+            "regression": {"regression": "income", **own, "on": ["age"]},
         },
     )
 

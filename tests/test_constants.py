@@ -23,7 +23,7 @@ ROOMS = (
         "statistics",
         "interactive",
     ),
-    *("planner", "interop", "ledger", "release", "center", "cli"),
+    *("planner", "interop", "training", "ledger", "release", "center", "cli"),
 )
 """The rooms that are looked at."""
 

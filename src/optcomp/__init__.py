@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         RandomizedResponse,
         RenyiDP,
         SparseVectorDP,
+        WithoutReplacement,
     )
     from optcomp.numerics import listening
     from optcomp.theorems import Bound, Theorem, known_theorems, theorem
@@ -90,6 +91,7 @@ _ROOM_OF = {
     "Theorem": "theorems",
     "UnknownTheorem": "errors",
     "UnreadableData": "errors",
+    "WithoutReplacement": "guarantees",
     "calibrate": "composition",
     "compare": "composition",
     "compose": "composition",
@@ -142,6 +144,7 @@ __all__ = [
     "Theorem",
     "UnknownTheorem",
     "UnreadableData",
+    "WithoutReplacement",
     "calibrate",
     "compare",
     "compose",

@@ -24,8 +24,10 @@ from optcomp.statistics import (
     Histogram,
     Integers,
     Mean,
+    People,
     Quantiles,
     Reals,
+    Regression,
     Statistic,
     Sum,
     Table,
@@ -98,19 +100,21 @@ def asked(rng: Random, declared: Declared) -> tuple[Statistic, Condition | None]
     where = None if found is None else found.text
     numbers = [name for name in declared.columns if name in ("i", "r")]
     others = [name for name, domain in declared.columns.items() if not _wide(domain)]
-    kinds: list[Callable[[], Statistic]] = [lambda: Count(where)]
+    by = tuple(rng.sample(others, rng.randint(1, min(2, len(others))))) if others and rng.random() < 0.5 else ()
+    kinds: list[Callable[[], Statistic]] = [lambda: Count(where, by), lambda: People(where, by)]
     if others:
         kinds.append(lambda: Histogram(rng.choice(others), where=where))
         kinds.append(lambda: Contingency(tuple(rng.sample(others, rng.randint(1, min(2, len(others))))), where=where))
     if numbers:
         one = rng.choice(numbers)
         kinds += [
-            lambda: Sum(one, where),
-            lambda: Mean(one, where),
-            lambda: Variance(one, where),
+            lambda: Sum(one, where, by),
+            lambda: Mean(one, where, by, None if by else rng.choice((None, 7))),
+            lambda: Variance(one, where, by, None if by else rng.choice((None, 7))),
             lambda: Histogram(one, bins=rng.randint(1, 7), where=where),
             lambda: CDF(one, bins=rng.randint(1, 7), where=where),
-            lambda: Quantiles(one, [rng.choice(("1/2", "1/3", "0.9"))], rng.randint(2, 40), where),
+            lambda: Regression(one, rng.sample([each for each in numbers if each != one], len(numbers) - 1), where),
+            lambda: Quantiles(one, [rng.choice(("1/2", "1/3", "0.9"))], rng.randint(2, 40), where, by),
         ]
     return rng.choice(kinds)(), found
 
@@ -202,8 +206,10 @@ def _apart(statistic: Statistic, declared: Declared, one: Vectors, other: Vector
     for part, left, right in zip(statistic.parts(declared), one, other, strict=True):
         changes = [abs(a - b) for a, b in zip(left, right, strict=True)]
         total, squares = sum(changes), sum(each * each for each in changes)
-        if isinstance(statistic, Quantiles):
-            total, squares = max(changes), max(changes) ** 2
+        if isinstance(statistic, Quantiles):  # the largest change of a score, summed up over groups
+            width = len(changes) // len(part.cells)
+            total = sum(max(changes[i : i + width]) for i in range(0, len(changes), width))
+            squares = total**2
         if total > part.l1 or squares > part.l2_squared:
             found.append(f"{statistic}: changes by {total}, {squares}, and declares {part.l1}, {part.l2_squared}")
     return found

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,12 +13,11 @@ import pytest
 
 from optcomp.center import Settings, make_app
 from optcomp.center.problems import STATUS
+from tests.page_scripts import check_page, matches
 
 ROOT = Path(__file__).parents[2]
 CENTER = (ROOT / "docs" / "center.md").read_text(encoding="utf8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf8")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARK = "@@@ the end of a block @@@"
 
 
 @pytest.fixture(scope="module")
@@ -66,47 +62,13 @@ def test_every_command_of_the_centre_is_on_a_page() -> None:
     assert [name for name in names if f"optcomp admin {name}" not in pages] == []
 
 
-def _script(page: str) -> tuple[str, list[str]]:
-    """All bash blocks of a page as one program, and what is shown below each."""
-    blocks = BLOCK.findall(page)
-    parts, shown = [], []
-    for (kind, text), (next_kind, output) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
-        if kind == "bash":
-            parts.append(f"{text}\necho\necho '{MARK}'\n")
-            shown.append(output if next_kind == "text" else "")
-    return "set -eu\n" + "".join(parts), shown
-
-
-def _matches(shown: str, printed: str) -> bool:
-    """Line by line; … in what is shown stands for anything within a line."""
-    wanted, found = ([line.rstrip() for line in text.strip().splitlines()] for text in (shown, printed))
-    patterns = [".*".join(map(re.escape, line.split("…"))) for line in wanted]
-    return len(wanted) == len(found) and all(map(re.fullmatch, patterns, found))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the page asks by curl")
 @pytest.mark.parametrize("name", ["center.md", "operations.md"])
 def test_commands_print_what_is_shown(name: str, tmp_path: Path) -> None:
-    script, shown = _script((ROOT / "docs" / name).read_text(encoding="utf8"))
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    call = ["bash", "-c", script.replace("8000", str(_free_port()))]
-    run = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=400)
-    assert run.returncode == 0, run.stderr
-    printed = run.stdout.split(MARK)[:-1]
-    assert len(printed) == len(shown) > 2
-    for wanted, found in zip(shown, printed, strict=True):
-        assert _matches(wanted, found) or not wanted, f"shown:\n{wanted}\nprinted:\n{found}"
+    assert check_page(ROOT / "docs" / name, tmp_path) > 2
 
 
 def test_a_wrong_output_would_be_noticed() -> None:
-    assert _matches("a … c\nd\n", "a b c\nd\n\n")
-    assert not _matches("a … c\nd\n", "a b d\nd\n")
-    assert not _matches("a\n", "a\nb\n")
+    assert matches("a … c\nd\n", "a b c\nd\n\n")
+    assert not matches("a … c\nd\n", "a b d\nd\n")
+    assert not matches("a\n", "a\nb\n")

@@ -16,7 +16,9 @@ from optcomp.statistics import (
     Integers,
     Mean,
     Numbers,
+    People,
     Quantiles,
+    Regression,
     Statistic,
     Sum,
     Variance,
@@ -26,6 +28,8 @@ from tests.oracles.snapshots import Codes
 
 Vectors = tuple[tuple[int, ...], ...]
 Row = Mapping[str, int | None]
+WHO = "whose row it is"
+"""Beside the columns."""
 
 
 def answers(
@@ -35,18 +39,41 @@ def answers(
     names = list(declared.columns)
     start = 0 if declared.person is None else 1
     rows = list[Row]()
-    for codes in stored:
+    for number, codes in enumerate(stored):
         row = dict(zip(names, codes[start : start + len(names)], strict=True))
         if _counted(statistic, declared, codes[start + len(names) :]) and (holds is None or holds(row)):
-            rows.append(row)
-    return _vectors(statistic, declared, rows)
+            rows.append(row | {WHO: codes[0] if start else number})
+    by = getattr(statistic, "by", ())
+    if not by:
+        return _vectors(statistic, declared, rows)
+    groups = dict[tuple[int, ...], list[Row]]()
+    edges = {name: _group_edges(declared, name) for name in by}
+    for cell in product(*(range(_size(declared, name, edges[name])) for name in by)):
+        groups[cell] = []
+    for each_row in rows:
+        groups[tuple(_place(declared, name, edges[name], each_row[name]) for name in by)].append(each_row)
+    each = [_vectors(statistic, declared, group) for group in groups.values()]
+    return tuple(tuple(value for vector in part for value in vector) for part in zip(*each, strict=True))
+
+
+def _group_edges(declared: Declared, name: str) -> Edges:
+    """Groups of whole numbers are the numbers themselves, of others ten bins."""
+    domain = declared.columns[name]
+    if isinstance(domain, Categories | Integers):
+        return None
+    assert isinstance(domain, Numbers)
+    return [domain.low + (domain.high - domain.low) * i / 10 for i in range(11)]
 
 
 def _counted(statistic: Statistic, declared: Declared, places: Codes) -> bool:
-    """Histograms of columns whose groups are bounded leave out the rest."""
-    if not isinstance(statistic, Histogram | Contingency) or isinstance(statistic, CDF):
+    """Histograms of columns whose groups are bounded leave out the rest; so do statistics by these groups."""
+    by = getattr(statistic, "by", ())
+    if not by and (not isinstance(statistic, Histogram | Contingency) or isinstance(statistic, CDF)):
         return True
-    names = (statistic.column,) if isinstance(statistic, Histogram) else statistic.columns
+    if isinstance(statistic, Histogram | Contingency):
+        names = (statistic.column,) if isinstance(statistic, Histogram) else statistic.columns
+    else:
+        names = tuple(by)
     if len(names) != 1 or names[0] not in declared.grouped_by or not _each(statistic, declared, names[0]):
         return True
     rank = declared.grouped_by.index(names[0])
@@ -56,10 +83,12 @@ def _counted(statistic: Statistic, declared: Declared, places: Codes) -> bool:
     return group < declared.contribution.groups and within < declared.contribution.rows_per_group
 
 
-def _each(statistic: Histogram | Contingency, declared: Declared, name: str) -> bool:
+def _each(statistic: Statistic, declared: Declared, name: str) -> bool:
     """Whether each value has a cell of its own."""
     if isinstance(declared.columns[name], Categories):
         return True
+    if not isinstance(statistic, Histogram | Contingency):
+        return isinstance(declared.columns[name], Integers)
     edges = statistic.edges if isinstance(statistic, Histogram) else statistic.edges.get(name)
     bins = statistic.bins if isinstance(statistic, Histogram) else None
     return isinstance(declared.columns[name], Integers) and edges is None and bins is None
@@ -68,8 +97,12 @@ def _each(statistic: Histogram | Contingency, declared: Declared, name: str) -> 
 def _vectors(statistic: Statistic, declared: Declared, rows: list[Row]) -> Vectors:
     if isinstance(statistic, Count):
         return ((len(rows),),)
+    if isinstance(statistic, People):
+        return ((len({row[WHO] for row in rows}),),)
     if isinstance(statistic, Sum | Mean | Variance):
         return _moments(statistic, declared, rows)
+    if isinstance(statistic, Regression):
+        return _products(statistic, declared, rows)
     if isinstance(statistic, Quantiles):
         return _scores(statistic, declared, rows)
     if isinstance(statistic, Histogram | CDF):
@@ -84,10 +117,27 @@ def _moments(statistic: Sum | Mean | Variance, declared: Declared, rows: list[Ro
     codes = [code for row in rows if (code := row[statistic.column]) is not None]
     if isinstance(statistic, Sum):
         return ((sum(_units(domain, codes, 2**22, from_middle=False)),),)
+    counted: Vectors = ((len(codes),),) if statistic.public_rows is None else ()
     if isinstance(statistic, Mean):
-        return (len(codes),), (sum(_units(domain, codes, 2**22, from_middle=True)),)
+        return *counted, (sum(_units(domain, codes, 2**22, from_middle=True)),)
     found = _units(domain, codes, 2**11, from_middle=True)
-    return (len(codes),), (sum(found),), (sum(each * each for each in found),)
+    return *counted, (sum(found),), (sum(each * each for each in found),)
+
+
+def _products(statistic: Regression, declared: Declared, rows: list[Row]) -> Vectors:
+    """All products of 1, the columns and what is explained, but for the square of that."""
+    names = (*statistic.on, statistic.column)
+    full = [row for row in rows if all(row[name] is not None for name in names)]
+    columns = [[1] * len(full)]
+    for name in names:
+        domain = declared.columns[name]
+        assert isinstance(domain, Numbers)
+        columns.append(
+            _units(domain, [code for row in full if (code := row[name]) is not None], 2**11, from_middle=True)
+        )
+    last = len(names)
+    pairs = [(i, j) for i in range(last + 1) for j in range(i, last + 1) if (i, j) != (last, last)]
+    return tuple((sum(a * b for a, b in zip(columns[i], columns[j], strict=True)),) for i, j in pairs)
 
 
 def _units(domain: Numbers, codes: Sequence[int], most: int, *, from_middle: bool) -> list[int]:
@@ -153,7 +203,7 @@ def _place(declared: Declared, name: str, edges: Edges, code: int | None) -> int
 
 
 def _scores(statistic: Quantiles, declared: Declared, rows: list[Row]) -> Vectors:
-    """How unevenly each candidate splits the rows."""
+    """How many rows each candidate is off the rank that is asked for, times the denominator."""
     domain = declared.columns[statistic.column]
     assert isinstance(domain, Numbers)
     _, _, top = grid(domain)
@@ -164,9 +214,10 @@ def _scores(statistic: Quantiles, declared: Declared, rows: list[Row]) -> Vector
     places = [half_up(Fraction(code * (count - 1), top)) for code in codes]
     return tuple(
         tuple(
-            -abs(
-                (p.denominator - p.numerator) * sum(place < c for place in places)
-                - p.numerator * sum(place > c for place in places)
+            -max(
+                0,
+                p.denominator * sum(place < c for place in places) - p.numerator * len(places),
+                p.numerator * len(places) - p.denominator * sum(place <= c for place in places),
             )
             for c in range(count)
         )

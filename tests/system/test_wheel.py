@@ -16,7 +16,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HOUSE = ROOT / ".venv" / "wheelhouse"
-PARTS = ("pyproject.toml", "README.md", "LICENSE", "src")
+PARTS = (
+    *("pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *("src", "docs", "deploy", "bench", "examples", "tests"),
+)
 """All that the wheel is built from."""
 PAGES = ("README.md", "docs/interactive.md")
 """Where people meet their first examples: without data, and with."""
@@ -32,8 +35,10 @@ from optcomp.center import demo_server
 with demo_server() as told:
     for path in ("/", "/calculator", "/sign-in", "/glossary", "/assets/site.css", "/assets/site.js"):
         print(path, urlopen(told["url"] + path).status)
+    for path in ("/docs", "/docs/guide.html", "/docs/images/compare.png", "/docs/more/CHANGELOG.html"):
+        print(path, urlopen(told["url"] + path).status)
 """
-"""Templates, words and assets are in the wheel."""
+"""Templates, words, assets and the documentation are in the wheel."""
 TABLE = "from optcomp.statistics import *; Table('examples/people.parquet', {'age': Integers(16, 100)})"
 
 

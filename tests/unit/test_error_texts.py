@@ -109,7 +109,7 @@ def test_values_that_hold_a_long_number_can_be_shown(value: object) -> None:
 
 
 def test_bins_with_long_edges_have_labels_and_refusals() -> None:
-    labels = Bins((LONG, LONG + Fraction(1, 10**15))).labels
+    labels = Bins((LONG, LONG + Fraction(1, 10**15))).labels(Reals(0, 1))
     assert len(labels) == 1
     assert len(labels[0]) > 10_000
     with pytest.raises(InvalidInput, match="must be below high"):

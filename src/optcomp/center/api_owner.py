@@ -86,9 +86,26 @@ def columns(
     source: Annotated[str, Query(min_length=1, max_length=1000, description="As /sources lists it.")],
     table: Annotated[str | None, Query(max_length=200, description="Of a database.")] = None,
     multiline: Annotated[bool, Query(description="Whether quoted cells may hold line breaks.")] = False,
+    delimiter: Annotated[str | None, Query(max_length=1, description="Of a CSV file.")] = None,
+    quote: Annotated[str | None, Query(max_length=1, description="Of a CSV file.")] = None,
+    encoding: Annotated[str | None, Query(max_length=20, description="Of a CSV file.")] = None,
 ) -> replies.Columns:
     """Names, and what their types say that they hold; no cell is read."""
-    return replies.Columns(columns=service_of(request).choices.columns(source, table, multiline=multiline))
+    said = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
+    dialect = {name: value for name, value in said.items() if value is not None} or None
+    found = service_of(request).choices.columns(source, table, multiline=multiline, dialect=dialect)
+    return replies.Columns(columns=found)
+
+
+@router.get("/dialect", summary="How a file looks written")
+@roles("owner")
+def dialect(
+    request: Request,
+    source: Annotated[str, Query(min_length=1, max_length=1000, description="As /sources lists it.")],
+) -> replies.Proposed:
+    """A proposal from the beginning of a file, for its owner to confirm; null of what is not written in lines."""
+    found = service_of(request).choices.dialect(source)
+    return replies.Proposed(dialect=None if found is None else found.written)
 
 
 @router.post("/checks", summary="Look at a table before it is registered")
@@ -110,7 +127,7 @@ def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFul
     given: dict[str, Any] = body.model_dump(include=same) | {"by": person_of(request)}
     if body.snapshot:
         return replies.DatasetInFull.of_full(catalogue.register_snapshot(body.name, body.source, **given))
-    given |= body.model_dump(include={"declaration", "table", "bad_cells", "multiline"})
+    given |= body.model_dump(include={"declaration", "table", "bad_cells", "multiline", "dialect", "rename"})
     return replies.DatasetInFull.of_full(catalogue.register(body.name, body.source, **given))
 
 
@@ -118,9 +135,8 @@ def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFul
 @roles("owner")
 def renew(request: Request, name: PathName, body: bodies.VersionBody) -> replies.DatasetInFull:
     """The same table at another time, under the same account; sessions that were opened go on with what they had."""
-    made = service_of(request).catalogue.renew(
-        name, body.source, table=body.table, multiline=body.multiline, by=person_of(request)
-    )
+    given = body.model_dump(exclude={"source"})
+    made = service_of(request).catalogue.renew(name, body.source, **given, by=person_of(request))
     return replies.DatasetInFull.of_full(made)
 
 

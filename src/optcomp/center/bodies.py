@@ -44,6 +44,7 @@ def _printable(value: str) -> str:
 Document = Annotated[dict[str, Any], AfterValidator(_document)]
 """JSON of ours, such as a question; what it may hold is checked where it is read."""
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
+ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
 """Of a person, a dataset, a batch."""
 Words = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_printable)]
 """Written by a person for a person."""
@@ -228,6 +229,18 @@ class SuspensionBody(Body):
     suspended: bool = Field(description="Whether nothing may be asked for now.")
 
 
+class DialectBody(Body):
+    """How a CSV file is written."""
+
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        None, description="What parts the cells of a line; null if the header decides."
+    )
+    quote: Literal['"', "'", ""] = Field('"', description="What stands around a cell.")
+    decimal: Literal[".", ","] = Field(".", description="The decimal mark of numbers.")
+    thousands: Annotated[str, Field(max_length=1)] = Field("", description="What parts the thousands of numbers.")
+    encoding: Annotated[str, Field(max_length=20)] = Field("utf-8", description="How letters are written.")
+
+
 class DatasetBody(Body):
     """A table to be registered: read once, checked and frozen."""
 
@@ -240,7 +253,9 @@ class DatasetBody(Body):
     )
     snapshot: bool = Field(False, description="Whether the source is a snapshot, which has its declaration in it.")
     title: Annotated[str, Field(max_length=200)] = Field("", description="For people.")
-    table: Name | None = Field(None, description="The name of the table, if the source is a database.")
+    table: Name | None = Field(
+        None, description="The name of the table or sheet, if the source is a database or workbook."
+    )
     account: Name = Field(description="Of the ledger: tables whose people may overlap share one.")
     epsilon: Amount | None = Field(None, description="ε of the account; null for one that is there.", examples=["3"])
     delta: Amount | None = Field(None, description="δ of the account.", examples=["1e-6"])
@@ -250,6 +265,10 @@ class DatasetBody(Body):
     )
     bad_cells: Literal["missing", "refuse"] = Field("missing", description="What happens to cells that cannot be read.")
     multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
+    dialect: DialectBody | None = Field(None, description="How a CSV file is written; null for the fixed defaults.")
+    rename: dict[ColumnName, ColumnName] | None = Field(
+        None, description="Names of columns in the source, each with the name that is declared."
+    )
 
 
 class CheckBody(Body):
@@ -259,9 +278,15 @@ class CheckBody(Body):
         description="As for a new dataset."
     )
     declaration: Document = Field(description="As for a new dataset.")
-    table: Name | None = Field(None, description="The name of the table, if the source is a database.")
+    table: Name | None = Field(
+        None, description="The name of the table or sheet, if the source is a database or workbook."
+    )
     bad_cells: Literal["missing", "refuse"] = Field("missing", description="What happens to cells that cannot be read.")
     multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
+    dialect: DialectBody | None = Field(None, description="How a CSV file is written; null for the fixed defaults.")
+    rename: dict[ColumnName, ColumnName] | None = Field(
+        None, description="Names of columns in the source, each with the name that is declared."
+    )
 
 
 class VersionBody(Body):
@@ -270,8 +295,14 @@ class VersionBody(Body):
     source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
         description="As for a new dataset."
     )
-    table: Name | None = Field(None, description="The name of the table, if the source is a database.")
+    table: Name | None = Field(
+        None, description="The name of the table or sheet, if the source is a database or workbook."
+    )
     multiline: bool = Field(False, description="Whether quoted cells of a CSV file may hold line breaks.")
+    dialect: DialectBody | None = Field(None, description="How a CSV file is written; null for the fixed defaults.")
+    rename: dict[ColumnName, ColumnName] | None = Field(
+        None, description="Names of columns in the source, each with the name that is declared."
+    )
 
 
 class BudgetBody(Body):

@@ -19,10 +19,17 @@ from optcomp.center.store import Store
 from optcomp.errors import InvalidInput
 from optcomp.extras import needed
 from optcomp.release import look_at
-from optcomp.statistics import is_snapshot, named_columns
+from optcomp.statistics import (
+    FILE_ENDINGS,
+    Dialect,
+    Reading,
+    has_dialect,
+    is_snapshot,
+    named_columns,
+    propose,
+    tables_of,
+)
 
-_ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
-"""Of files that can be read."""
 _MOST = 1000
 """Files and tables that are listed: more would fill no page that anybody reads."""
 _DEEPEST = 8
@@ -38,14 +45,30 @@ class Choices:
     def sources(self) -> list[dict[str, Any]]:
         """Files first, by their names; then tables of databases.  One that does not open is listed with a problem."""
         settings = self._store.settings
-        files = sorted({each["source"]: each for each in _files(settings)}.values(), key=lambda each: each["source"])
+        found = {(each["source"], each["table"] or ""): each for each in _files(settings)}
+        files = [found[key] for key in sorted(found)]
         tables = [each for address in settings.databases for each in _tables(address)]
         return (files + tables)[:_MOST]
 
-    def columns(self, source: str, table: str | None = None, *, multiline: bool = False) -> dict[str, str]:
+    def columns(
+        self,
+        source: str,
+        table: str | None = None,
+        *,
+        multiline: bool = False,
+        dialect: Mapping[str, Any] | None = None,
+    ) -> dict[str, str]:
         """The columns, each with what its type says that it holds; no cell is read."""
         with opened_source(self._store.settings, source, table) as opened:
-            return named_columns(opened, multiline=multiline)
+            sheet = table if isinstance(opened, Path) else None
+            return named_columns(opened, multiline=multiline, dialect=dialect, table=sheet)
+
+    def dialect(self, source: str) -> Dialect | None:
+        """How the beginning of a file looks written, for its owner to confirm; None of what is not written in lines."""
+        if "://" in source:
+            return None
+        path = file_below(self._store.settings, source)
+        return propose(path).dialect if has_dialect(path) else None
 
     def check(
         self,
@@ -55,6 +78,8 @@ class Choices:
         table: str | None = None,
         bad_cells: str = "missing",
         multiline: bool = False,
+        dialect: Mapping[str, Any] | None = None,
+        rename: Mapping[str, str] | None = None,
         by: By,
     ) -> dict[str, Any]:
         """Exact counts of what preparation would find: not private, and noted, for the numbers are seen by somebody."""
@@ -68,7 +93,9 @@ class Choices:
             about = {"source": written_source(source), "table": table}
             self._changes.note(connection, person.name, "checked the data", about)
         with opened_source(settings, source, table) as opened:
-            found = look_at(opened, declared, bad_cells=bad_cells, multiline=multiline)  # type: ignore[arg-type]
+            sheet = table if isinstance(opened, Path) else None
+            reading = Reading.of(multiline, dialect, rename, sheet)
+            found = look_at(opened, declared, bad_cells=bad_cells, reading=reading)  # type: ignore[arg-type]
         return found.as_dict()
 
 
@@ -78,7 +105,9 @@ def _files(settings: Settings) -> Iterator[dict[str, Any]]:
         for path in _below(top, _DEEPEST):
             name = str(path.relative_to(top))
             if _offered(settings, name, path):
-                yield {"source": name, "table": None, "bytes": path.stat().st_size, "problem": None}
+                tables = [each for each in tables_of(path) if each.isprintable()]
+                for table in tables if len(tables) > 1 else [None]:
+                    yield {"source": name, "table": table, "bytes": path.stat().st_size, "problem": None}
 
 
 def _below(folder: Path, deepest: int) -> Iterator[Path]:
@@ -88,7 +117,7 @@ def _below(folder: Path, deepest: int) -> Iterator[Path]:
     except OSError:
         return
     for path in entries:
-        if path.suffix.lower() in _ENDINGS and path.is_file():
+        if path.name.lower().endswith(FILE_ENDINGS) and path.is_file():
             yield path
         elif deepest and path.is_dir() and not path.is_symlink() and not is_snapshot(path):
             yield from _below(path, deepest - 1)

@@ -27,7 +27,17 @@ from optcomp.center.tables import DATASETS, VERSIONS
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Account, Ledger, snapshot_name, usual_filter
 from optcomp.numerics import Number, exact
-from optcomp.statistics import Declared, Domain, Table, declaration_document, read_declaration
+from optcomp.statistics import (
+    Declared,
+    Dialect,
+    Domain,
+    Reading,
+    Table,
+    declaration_document,
+    has_dialect,
+    read_declaration,
+    reading_of,
+)
 
 _NAME = re.compile(r"\w[\w .-]{0,99}")
 """Of a data set: it is part of addresses and of a path."""
@@ -78,6 +88,8 @@ class Datasets:
         free: bool = False,
         bad_cells: str = "missing",
         multiline: bool = False,
+        dialect: Mapping[str, Any] | Dialect | None = None,
+        rename: Mapping[str, str] | None = None,
         by: By,
         **declared: Any,
     ) -> Dataset:
@@ -90,7 +102,8 @@ class Datasets:
         acts = self._acts(by)
         about = declared_of(name, columns, declaration, declared)
         detail = _detail(name, title, account, epsilon, delta, disjoint, free)
-        detail |= {"source": written_source(source), "table": table, "bad_cells": bad_cells, "multiline": multiline}
+        detail |= {"source": written_source(source), "table": table, "bad_cells": bad_cells}
+        detail |= _read_so(multiline, dialect, rename)
         detail |= {"declaration": declaration_document(about)}
         check_source(self._store.settings, source, table)
         self._check_new(name)
@@ -119,18 +132,31 @@ class Datasets:
         return self._register(detail, acts)
 
     def renew(
-        self, name: str, source: str | Path, *, table: str | None = None, multiline: bool = False, by: By
+        self,
+        name: str,
+        source: str | Path,
+        *,
+        table: str | None = None,
+        multiline: bool = False,
+        dialect: Mapping[str, Any] | Dialect | None = None,
+        rename: Mapping[str, str] | None = None,
+        by: By,
     ) -> Dataset:
-        """A new version of a data set, with the same declaration and account; opened sessions keep theirs."""
+        """A new version of a data set, with the same declaration and account; opened sessions keep theirs.
+
+        What is not said about reading is as it was for the version before.
+        """
         acts = self._acts(by, name)
-        self.dataset(name)
+        before = reading_of(self.dataset(name).snapshot)
+        if not has_dialect(Path(source)):
+            before.pop("dialect", None)
         check_source(self._store.settings, source, table)
         detail = {
             "name": name,
             "source": written_source(source),
             "table": table,
-            "multiline": multiline,
             "bad_cells": "missing",
+            **_read_so(multiline, dialect or before.get("dialect"), rename or before.get("rename")),
         }
         self._second("renew", detail, by)
         return self._renew(detail, acts)
@@ -221,8 +247,10 @@ class Datasets:
     def _prepared(self, declared: Declared, detail: Mapping[str, Any]) -> Table:
         """A new snapshot below the home; one that an interrupted attempt left behind is in nobody's way."""
         with opened_source(self._store.settings, detail["source"], detail["table"]) as source:
-            how = {"bad_cells": detail["bad_cells"], "multiline": detail["multiline"]}
-            made = Table(source, **declared.arguments, **how)
+            how: dict[str, Any] = {key: detail.get(key) for key in ("bad_cells", "multiline", "dialect", "rename")}
+            made = Table(
+                source, **declared.arguments, **how, table=detail["table"] if isinstance(source, Path) else None
+            )
             folder = self._store.settings.snapshots / detail["name"]
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             taken = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
@@ -314,6 +342,13 @@ def _detail(
         "disjoint": disjoint,
         "free": free,
     }
+
+
+def _read_so(multiline: bool, dialect: Mapping[str, Any] | Dialect | None, rename: object) -> dict[str, Any]:
+    """How a file is read, ready for JSON."""
+    found = Reading.of(multiline, dialect, rename, None)
+    written = None if found.dialect is None else found.dialect.written
+    return {"multiline": found.multiline, "dialect": written, "rename": dict(found.rename) or None}
 
 
 def _text(value: Number | None, argument: str) -> str | None:

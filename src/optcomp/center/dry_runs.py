@@ -14,7 +14,7 @@ from optcomp.errors import InvalidInput
 from optcomp.extras import needed
 from optcomp.interactive import Answer, answer, checked_question
 from optcomp.numerics import whole
-from optcomp.statistics import Categories, Count, Declared, Domain, Integers, Numbers, Question, Table
+from optcomp.statistics import Categories, Count, Dates, Declared, Domain, Integers, Numbers, Question, Table
 
 MOST_ROWS = 100_000
 """Rows of a dry run: more would not show anything else, and take long."""
@@ -55,6 +55,8 @@ def _cells(domain: Domain, count: int, generator: random.Random) -> list[Any]:
     if isinstance(domain, Categories):
         known = (*domain.values, None)
         return [known[place] for place in places]
+    if isinstance(domain, Dates):
+        return [domain.label(int(domain.low) + place) for place in places]
     assert isinstance(domain, Numbers)
     first, step, low, high, whole_numbers = domain.first, domain.step, domain.low, domain.high, domain.holds is int
     values = (min(max((first + place) * step, low), high) for place in places)

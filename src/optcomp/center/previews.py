@@ -118,7 +118,7 @@ def _errors(asked: Question, declared: Declared, confidence: float, rows: int | 
     given = None if rows is None else whole(rows, "rows", 1, _MOST_ROWS)
     counts: Sequence[int | None] = (given,) if given is not None or not statistic.needs_rows else ROWS
     found = [_error(asked, declared, confidence, count) for count in counts]
-    assumed = [*(["no cell is missing where rows are counted"] if statistic.needs_rows else []), *statistic.assumes]
+    assumed = [*(["no cell is missing where rows are counted"] if statistic.needs_rows else []), *statistic.granted()]
     about = {"confidence": confidence, "unit": statistic.error_unit, "assumes": assumed}
     return {**about, "errors": found, "words": _words(found, confidence, statistic.error_unit)}
 

@@ -241,6 +241,12 @@ class Columns(Reply):
     columns: dict[str, str] = Field(description="integers, reals or categories, as their types say; or nothing.")
 
 
+class Proposed(Reply):
+    """How a file of lines looks written."""
+
+    dialect: dict[str, str] | None = Field(description="As a new dataset takes it; null of what is not one of lines.")
+
+
 class Checked(Reply):
     """Exact counts, for owners alone: what preparation would find, change and leave out."""
 

@@ -49,8 +49,6 @@ def check_source(settings: Settings, source: str | Path, table: str | None) -> N
     """Refuses what may not be registered; no database is asked."""
     if "://" in str(source):
         _listed_database(settings, str(source), table)
-    elif table is not None:
-        raise InvalidInput("table", table, "is for databases, and this is a file")
     else:
         file_below(settings, source)
 
@@ -59,9 +57,10 @@ def check_source(settings: Settings, source: str | Path, table: str | None) -> N
 def opened_source(settings: Settings, source: str | Path, table: str | None) -> Iterator[Any]:
     """What a table is prepared from, while it is prepared."""
     check_source(settings, source, table)
-    if table is None:
+    if "://" not in str(source):
         yield file_below(settings, source)
         return
+    assert table is not None
     address = _listed_database(settings, str(source), table)
     schema, _, name = table.rpartition(".")
     with ExitStack() as opened:
@@ -152,10 +151,12 @@ def _listed(columns: object) -> Sequence[Any]:
 
 def _column(given: Mapping[str, Any]) -> dict[str, Any]:
     """One column, with what need not be said."""
-    kinds = [kind for kind in ("integers", "reals", "categories") if kind in given]
-    extra = {"integers": (), "reals": ("unit",), "categories": ("other",)}
+    extra: dict[str, tuple[str, ...]] = {"integers": (), "reals": ("unit",), "categories": ("other",)}
+    extra["dates"] = ("unit", "zone", "format")
+    kinds = [kind for kind in extra if kind in given]
     unknown = set(given) - {"name", *kinds, *(extra[kinds[0]] if kinds else ())}
     if len(kinds) != 1 or unknown or not isinstance(given.get("name"), str):
-        problem = "must have a name and one of integers, reals (with a unit) or categories (with other)"
+        problem = "must have a name and one of integers, reals (with a unit), dates or categories (with other)"
         raise InvalidInput("columns", sorted(map(str, given)), problem)
-    return {"unit": None, "other": OTHER, **given}
+    usual = {"unit": "day", "zone": "UTC", "format": None} if kinds == ["dates"] else {"unit": None, "other": OTHER}
+    return {**usual, **given}

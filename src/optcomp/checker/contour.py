@@ -26,6 +26,7 @@ from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
 from optcomp.checker.instance import Range, Tell
 from optcomp.checker.kernels import Kernel, Smoothed, WithDensity
 from optcomp.checker.line import Line
+from optcomp.checker.waves import cover
 
 _BLOCKS = 600  # coins up to which matrices beat node by node
 _START = 4  # ranges to skip are a quarter as long as the way to them
@@ -111,8 +112,7 @@ def _cover(
     line: Line, kernel: Kernel, blocks: Blocks | None, budget: float
 ) -> tuple[list[tuple[int, int]], WithDensity]:
     """Which nodes to evaluate, as (first, count), and a bound on all the others."""
-    left_out = kernel.remainder()
-    pending = _ranges(kernel.last)
+    pending, left_out = cover(line, kernel, _ranges(kernel.last), kernel.remainder(), budget)
     kept: list[tuple[int, int]] = []
     while pending:
         first, last = pending.pop()

@@ -22,6 +22,7 @@ from optcomp.cli.plan.command import plan_app
 from optcomp.cli.serve.command import serve
 from optcomp.cli.show.command import show
 from optcomp.cli.theorems import theorems
+from optcomp.cli.train.command import train
 from optcomp.cli.verify.command import verify
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ def _start(
 
 app.command(cls=ItemCommand)(compose)
 app.command(cls=ItemCommand)(compare)
+app.command(cls=PlainCommand)(train)
 app.command(cls=PlainCommand)(theorems)
 app.command(cls=ItemCommand)(show)
 app.command(cls=PlainCommand)(figures)

@@ -26,7 +26,7 @@ from optcomp.composition.reading import MOST_COPIES, Item, Items, read_any, read
 from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
 from optcomp.guarantees import KnownLoss, RenyiBounded
-from optcomp.instances import Mixture, Parts, log_kept
+from optcomp.instances import Mixture, Parts, check_neighbours, log_kept
 from optcomp.numerics import DEEP_BITS, Number, plain, precision, whole
 from optcomp.theorems import Bound, Parameters, Target, opt
 
@@ -57,7 +57,9 @@ class Composer:
 
     def add(self, mechanism: Item, copies: int = 1) -> None:
         """One more mechanism, or several alike."""
-        self._change(read_mechanism(mechanism, "mechanism"), whole(copies, "copies", 1, MOST_COPIES))
+        read = read_mechanism(mechanism, "mechanism")
+        self._check_neighbours(read)
+        self._change(read, whole(copies, "copies", 1, MOST_COPIES))
 
     def remove(self, mechanism: Item, copies: int = 1) -> None:
         """One mechanism less; it must be there."""
@@ -66,6 +68,11 @@ class Composer:
         if here < count:
             raise InvalidInput("mechanism", mechanism, f"is here {here} times, not {count}")
         self._change(read, -count)
+
+    def _check_neighbours(self, read: Pair | Mechanism) -> None:
+        """Refuse a mechanism that is about other neighbours than those that are here."""
+        if isinstance(read, KnownLoss) and read.neighbours is not None:
+            check_neighbours((*(value for value in self._others if isinstance(value, KnownLoss)), read))
 
     def _change(self, read: Pair | Mechanism, copies: int) -> None:
         if isinstance(read, tuple):
@@ -91,6 +98,7 @@ class Composer:
     ) -> Bound:
         """The total if this mechanism were added too; nothing is added."""
         read = read_mechanism(mechanism, "mechanism")
+        self._check_neighbours(read)
         return self._answer(target_of(delta, epsilon), rtol, {read: whole(copies, "copies", 0, MOST_COPIES)})
 
     def _answer(self, target: Target, rtol: float | None, extra: Mapping[Pair | Mechanism, int]) -> Bound:

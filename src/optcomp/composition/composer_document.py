@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import (
@@ -19,10 +19,12 @@ from optcomp.guarantees import (
     GaussianDP,
     KnownLoss,
     Laplace,
+    Neighbours,
     PoissonSubsampled,
     RandomizedResponse,
     RenyiBounded,
     RenyiDP,
+    WithoutReplacement,
 )
 from optcomp.numerics import plain
 
@@ -41,6 +43,7 @@ _KINDS: dict[str, type[Any]] = {
         RandomizedResponse,
         RenyiDP,
         TCDP,
+        WithoutReplacement,
         ZCDP,
     )
 }
@@ -54,7 +57,9 @@ def mechanism_document(value: Mechanism) -> dict[str, object]:
         raise InvalidInput("mechanism", value, f"can only be written if it is one of {', '.join(_KINDS)}, by numbers")
     if isinstance(value, RenyiDP):
         return {"kind": kind, "parameters": [[plain(order), plain(eps)] for order, eps in value.orders]}
-    numbers = (getattr(value, entry.name) for entry in fields(value))  # type: ignore[arg-type]  # all are dataclasses
+    numbers = [getattr(value, entry.name) for entry in fields(value)]  # type: ignore[arg-type]  # all are dataclasses
+    if numbers[-1] == "add-remove":  # the usual neighbours go without saying
+        del numbers[-1]
     return {"kind": kind, "parameters": [_written(number) for number in numbers]}
 
 
@@ -76,7 +81,7 @@ def read_mechanism_document(document: object, place: str) -> Mechanism:
 def _written(value: Any) -> object:
     if isinstance(value, KnownLoss):
         return mechanism_document(value)
-    return value if isinstance(value, int) else plain(value)
+    return value if isinstance(value, int | str) else plain(value)
 
 
 def _read(value: object, place: str) -> Any:
@@ -84,7 +89,7 @@ def _read(value: object, place: str) -> Any:
         return read_mechanism_document(value, place)
     if isinstance(value, list | tuple):
         return tuple(_read(each, place) for each in value)
-    return read_exact(value)
+    return value if value in get_args(Neighbours) else read_exact(value)
 
 
 def read_exact(value: object) -> Any:

@@ -15,6 +15,8 @@ from optcomp.theorems import Bound, Effort, Growing, Target, opt
 
 _AIM = 0.8
 """The share of the wanted width that contours aim at: a list may grow, and they must still do."""
+_MANY = 10
+"""Mechanisms from which contours are tried at once: fewer are mostly summed on a grid, and contours do not serve."""
 _MOST_KEPT = 4
 """Questions whose contours are kept, each of up to some megabytes."""
 
@@ -49,19 +51,25 @@ class GrowingTotals:
         key = target, rtol
         asked = self._asked.get(key)
         if asked is None:
-            bound = _afresh(mixture, target, rtol)
-            if base is None:
-                effort = Effort(_AIM * (opt.RTOL if rtol is None else rtol))
-                self._asked[key] = _Asked(Growing(target, effort), (mixture, bound))
-                while len(self._asked) > _MOST_KEPT:
-                    del self._asked[next(iter(self._asked))]
-            return bound
+            return self._first(mixture, target, rtol) if base is None else _afresh(mixture, target, rtol)
         known, before = asked.last
         if mixture == known:
             return before
         bound = self._moved(asked, mixture, rtol, base or mixture) or _afresh(mixture, target, rtol)
         if base is None:
             asked.last = mixture, bound
+        return bound
+
+    def _first(self, mixture: Mixture, target: Target, rtol: float | None) -> Bound:
+        """The first total: from contours made for it and for what may come, mostly quicker than from nothing."""
+        growing = Growing(target, Effort(_AIM * (opt.RTOL if rtol is None else rtol)))
+        bound = growing.answer(mixture) if mixture.count >= _MANY and growing.renew(mixture) else None
+        if bound is None or not _enough(bound, rtol):
+            bound = _afresh(mixture, target, rtol)
+        bound = replace(bound, about=mixture)
+        self._asked[target, rtol] = _Asked(growing, (mixture, bound))
+        while len(self._asked) > _MOST_KEPT:
+            del self._asked[next(iter(self._asked))]
         return bound
 
     def _moved(self, asked: _Asked, mixture: Mixture, rtol: float | None, base: Mixture) -> Bound | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from optcomp.composition import pairs
 from optcomp.composition.method import Found, Method, in_turn
-from optcomp.composition.widths import BY_RENYI, is_narrow
+from optcomp.composition.widths import BY_RENYI, LOWER_OF_BATCHES, is_narrow
 from optcomp.guarantees import KnownLoss
 from optcomp.instances import Mixture, Parts
 from optcomp.theorems import Bound, ClosedForms, Effort, Target, cks20, drs22, mv18_1_5, zdw22
@@ -77,7 +77,7 @@ IN_ORDER: tuple[Method[Mixture], ...] = (GAUSSIANS, CURVES, LOSSES)
 def best(mixture: Mixture, target: Target, effort: Effort) -> Bound:
     """The smallest upper side of all sound ways, with the largest lower side."""
     if not mixture.bounded:
-        return _by_losses_or_renyi(mixture, target, effort)
+        return truthful(_by_losses_or_renyi(mixture, target, effort), mixture, effort)
     found = [by_renyi(mixture, target), *_with_blocks(mixture, target)]
     pure = mixture.by_pure()
     if pure is not None:
@@ -85,6 +85,17 @@ def best(mixture: Mixture, target: Target, effort: Effort) -> Bound:
     chosen = min(found, key=lambda bound: bound.upper)
     lower = by_losses(mixture.attained(), target, _ROUGH).lower
     return replace(chosen, lower=min(lower, chosen.upper), count=mixture.count)
+
+
+def truthful(bound: Bound, mixture: Mixture, effort: Effort) -> Bound:
+    """The same; where laws are upper bounds only, the lower side is that of laws which two tables have.
+
+    One mechanism alone attains its curve at every ε by itself.
+    """
+    if not mixture.loose or zdw22.alone(mixture):
+        return bound
+    known = by_losses(mixture.attained(), bound.target, effort)
+    return replace(bound, lower=min(known.lower, bound.upper), notes=(*bound.notes, LOWER_OF_BATCHES))
 
 
 def _by_losses_or_renyi(mixture: Mixture, target: Target, effort: Effort) -> Bound:

@@ -151,7 +151,8 @@ class Certified(Named):
     def answer(self, instance: Instance, target: Target, options: Options) -> Bound:
         """By the contour integral, but for closed forms and a few atoms."""
         if isinstance(instance, Mixture):
-            return mixtures.contour(instance, target, effort_for(instance, options.rtol))
+            effort = effort_for(instance, options.rtol)
+            return mixtures.truthful(mixtures.contour(instance, target, effort), instance, effort)
         return pairs.narrowest(pairs.CERTIFIED, instance, target, effort_for(instance, options.rtol)).bound
 
     def compared(self, instance: Instance) -> bool:

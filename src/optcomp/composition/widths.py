@@ -26,6 +26,9 @@ BY_RENYI = (
 )
 _UNKNOWN = "because a bound on Rényi divergences does not say which mechanism is the worst"
 _NAME = "name the mechanism itself where you can"
+LOWER_OF_BATCHES = "lower side: two tables whose records are all alike but one"
+"""Beside an upper side that no single pair of tables attains."""
+_NO_WORST = "because no pair of tables is known that is the worst for all rounds of samples without replacement"
 _CAPPED = "because the work was capped"
 _MORE = "a smaller rtol= allows more work"
 _COARSE = "because a grid has two million places at most"
@@ -56,6 +59,8 @@ def with_width_note(bound: Bound, rtol: float | None = None, notions: bool = Fal
 
 
 def _reason(bound: Bound, notions: bool) -> tuple[str, str]:
+    if LOWER_OF_BATCHES in bound.notes:
+        return _NO_WORST, _HOLDS
     if notions:
         return _UNKNOWN, _NAME
     if bound.method == zdw22.ON_GRID:

@@ -13,6 +13,7 @@ from optcomp.guarantees.approximate import (
 from optcomp.guarantees.choices import Exponential, NameAndShame, RandomizedResponse, SparseVectorDP
 from optcomp.guarantees.known_loss import LEAST_RATIO, MOST_RATIO, KnownLoss
 from optcomp.guarantees.loss import PrivacyLoss
+from optcomp.guarantees.neighbours import Neighbours, checked_neighbours
 from optcomp.guarantees.noise import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from optcomp.guarantees.notions import (
     TCDP,
@@ -22,7 +23,7 @@ from optcomp.guarantees.notions import (
     RenyiBounded,
     RenyiDP,
 )
-from optcomp.guarantees.subsampled import PoissonSubsampled
+from optcomp.guarantees.subsampled import MOST_REPLACED_RATIO, PoissonSubsampled, WithoutReplacement
 
 __all__ = [
     "ApproxDP",
@@ -39,7 +40,9 @@ __all__ = [
     "Laplace",
     "MOST_EPSILON",
     "MOST_RATIO",
+    "MOST_REPLACED_RATIO",
     "NameAndShame",
+    "Neighbours",
     "PoissonSubsampled",
     "PrivacyLoss",
     "PureDP",
@@ -48,8 +51,10 @@ __all__ = [
     "RenyiDP",
     "SparseVectorDP",
     "TCDP",
+    "WithoutReplacement",
     "ZCDP",
     "checked_delta",
     "checked_epsilon",
+    "checked_neighbours",
     "mechanism_epsilon",
 ]

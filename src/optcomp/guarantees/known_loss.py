@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from optcomp.errors import InvalidGuarantee, Written
 from optcomp.guarantees.loss import PrivacyLoss
+from optcomp.guarantees.neighbours import Neighbours
 from optcomp.numerics import Exact, exact
 from optcomp.numerics.laws import Law
 
@@ -23,6 +24,16 @@ class KnownLoss(Written, ABC):
     @abstractmethod
     def laws(self) -> tuple[Law, ...]:
         """The law of the loss when a person's data are removed and, if it differs, when they are added."""
+
+    @property
+    def neighbours(self) -> Neighbours | None:
+        """The neighbours that it is about; none of them if its sensitivity says what neighbours can change."""
+        return None
+
+    @property
+    def attained(self) -> KnownLoss:
+        """A mechanism whose loss two neighbouring tables have: itself, unless its law is only an upper bound."""
+        return self
 
     @property
     def pure(self) -> Exact | None:

@@ -2,7 +2,7 @@
 
 from optcomp.instances.coins import coins_of
 from optcomp.instances.leaks import leak, log_kept, slack, with_leaks
-from optcomp.instances.mixture import Laws, Mixture
+from optcomp.instances.mixture import Laws, Mixture, check_neighbours
 from optcomp.instances.moments import (
     at_most_one,
     delta_sum,
@@ -21,6 +21,7 @@ __all__ = [
     "Mixture",
     "Parts",
     "at_most_one",
+    "check_neighbours",
     "coins_of",
     "delta_sum",
     "epsilon_sum",

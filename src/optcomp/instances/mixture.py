@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from flint import arb, ctx
 
-from optcomp.guarantees import LEAST_RATIO, MOST_RATIO, Gaussian, GaussianDP, KnownLoss, RenyiBounded
+from optcomp.errors import InvalidInput, shown
+from optcomp.guarantees import LEAST_RATIO, MOST_RATIO, Gaussian, GaussianDP, KnownLoss, Neighbours, RenyiBounded
 from optcomp.instances.coins import coins_of
 from optcomp.instances.parts import Parts
 from optcomp.numerics import Exact, ball, ratio
@@ -32,12 +33,24 @@ class Mixture:
 
     @classmethod
     def of(cls, pairs: Parts, losses: Mapping[KnownLoss, int], bounded: Mapping[RenyiBounded, int]) -> Mixture:
-        """From counts; zero counts vanish."""
-        return cls(
+        """From counts; zero counts vanish.  All mechanisms must be about the same neighbours."""
+        mixture = cls(
             pairs,
             tuple(sorted(((value, count) for value, count in losses.items() if count), key=_place)),
             tuple(sorted(((value, count) for value, count in bounded.items() if count), key=_place)),
         )
+        check_neighbours(value for value, _ in mixture.losses)
+        return mixture
+
+    @cached_property
+    def neighbours(self) -> Neighbours | None:
+        """The neighbours that the list is about; none if every mechanism says by its parameters what they change."""
+        return next((value.neighbours for value, _ in self.losses if value.neighbours is not None), None)
+
+    @cached_property
+    def loose(self) -> bool:
+        """Whether the law of some mechanism is an upper bound only, which no pair of tables has."""
+        return any(value.attained is not value for value, _ in self.losses)
 
     @cached_property
     def count(self) -> int:
@@ -102,11 +115,14 @@ class Mixture:
         return laws
 
     def attained(self) -> Mixture:
-        """In place of every Rényi bound a mechanism that satisfies it, or nothing: what privacy may cost at least."""
+        """In place of every Rényi bound a mechanism that satisfies it, or nothing: what privacy may cost at least.
+
+        In place of a law that is only an upper bound one that two neighbouring tables have.
+        """
         squares = sum((Fraction(value.gaussian) * count for value, count in self.bounded), Fraction(0))
         return Mixture(
             _plus(self.leaky, [(value.response, count) for value, count in self.bounded]),
-            (*self.losses, *_root(squares)),
+            (*((value.attained, count) for value, count in self.losses), *_root(squares)),
         )
 
     def by_pure(self) -> Mixture | None:
@@ -129,6 +145,23 @@ class Mixture:
     def without_bounded(self) -> Mixture:
         """The rest, without the Rényi bounds and their leaks."""
         return Mixture(self.pairs, self.losses)
+
+
+def check_neighbours(losses: Iterable[KnownLoss]) -> None:
+    """Refuse a list whose mechanisms are about different neighbours: no total would be true of either."""
+    first: KnownLoss | None = None
+    for value in losses:
+        if value.neighbours is None:
+            continue
+        if first is None:
+            first = value
+        elif first.neighbours != value.neighbours:
+            raise InvalidInput(
+                "parts",
+                value,
+                f"is about neighbours {value.neighbours!r}, and {shown(first)} is about {first.neighbours!r}: "
+                "a list is about one kind of neighbours; PoissonSubsampled(…, neighbours=…) takes either",
+            )
 
 
 def _root(square: Fraction) -> tuple[tuple[KnownLoss, int], ...]:

@@ -6,8 +6,10 @@
 >>> session.ask(Count("age >= 65"), epsilon="0.1").value
 """
 
+from optcomp.interactive.answer_tables import AnswerRow, never_a_formula
 from optcomp.interactive.answers import Answer, answer, read_answer
 from optcomp.interactive.asking import Asking, Entry, checked_question, committed_offers, question_of, question_offers
+from optcomp.interactive.consistency import Consistent, consistent
 from optcomp.interactive.filters import (
     AdaptiveFilter,
     Admitted,
@@ -53,10 +55,12 @@ __all__ = [
     "AdaptiveFilter",
     "Admitted",
     "Answer",
+    "AnswerRow",
     "Asking",
     "BestFilter",
     "Checked",
     "CommittedPlan",
+    "Consistent",
     "Converted",
     "Cost",
     "Entry",
@@ -85,10 +89,12 @@ __all__ = [
     "checked_question",
     "committed_offers",
     "concurrent",
+    "consistent",
     "convert_unit",
     "for_groups",
     "in_words",
     "known_mechanisms",
+    "never_a_formula",
     "open_sessions",
     "paid_session",
     "pair",

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from optcomp.errors import InvalidInput, MechanismFailed
+from optcomp.interactive import answer_tables
+from optcomp.interactive.answer_tables import AnswerRow
 from optcomp.numerics import Number, exact
 from optcomp.statistics import (
     Declared,
@@ -56,6 +58,31 @@ class Answer:
             raise InvalidInput("statistic", statistic, "has no interval that follows from its noise alone")
         return statistic.interval(self.declared, self.amounts, Noises(added(self.question.noise), self.scales, sure))
 
+    def rows_off(self, confidence: Number = 0.95) -> float | None:
+        """By how many rows the rank of what was chosen may be off, with this confidence; None of what is no choice."""
+        sure = checked_confidence(confidence)
+        return self.question.statistic.rows_off(self.declared, self.scales, sure)
+
+    def rows(self, confidence: Number = 0.95) -> list[AnswerRow]:
+        """Every number that was told, with its cell and its interval."""
+        return answer_tables.answer_rows(self, confidence)
+
+    def to_pandas(self, confidence: Number = 0.95) -> Any:
+        """A data frame of pandas, a row for each number."""
+        return answer_tables.to_pandas(self, confidence)
+
+    def to_polars(self, confidence: Number = 0.95) -> Any:
+        """A data frame of polars, a row for each number."""
+        return answer_tables.to_polars(self, confidence)
+
+    def to_csv(self, confidence: Number = 0.95) -> str:
+        """Text with commas, a line for each number."""
+        return answer_tables.to_csv(self, confidence)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return answer_tables.to_html(self)
+
     def document(self) -> dict[str, Any]:
         """The question and the noisy amounts, exact and ready for JSON; everything else follows from them.
 
@@ -87,7 +114,7 @@ def noised(question: Question, table: Table, integers: Sequence[IntegerVector]) 
     statistic, scales = question.statistic, question.scales(table)
     parts = statistic.parts(table)
     amounts = tuple(
-        tuple(value * part.unit for value in question.noise.draw(values, scale))
+        tuple(value * part.unit for value in question.noise.tell(values, scale, len(part.cells)))
         for values, part, scale in zip(integers, parts, scales, strict=True)
     )
     value = statistic.value(table, amounts)

@@ -387,8 +387,10 @@ class SparseVectorRun(Running[Comparing]):
 
 def check_scalar(statistic: Statistic, table: Table, sensitivity: int, *, monotone: bool) -> None:
     """Refuses what is not one whole number of this sensitivity; looks at no data."""
-    if not isinstance(statistic, Statistic) or not statistic.comparable:
-        raise InvalidInput("statistic", statistic, "must be a Count, or a Sum of whole numbers")
+    if not isinstance(statistic, Statistic) or not statistic.compares():
+        raise InvalidInput(
+            "statistic", statistic, "must be a Count, People, or a Sum of whole numbers, of all rows at once"
+        )
     (part,) = statistic.parts(table)
     if part.unit != 1:
         raise InvalidInput("statistic", statistic, "must be a sum of Integers: comparisons are made in whole numbers")

@@ -1,6 +1,7 @@
 """Exchange with dp-accounting: its events as our guarantees and back, and an accountant that answers with our bounds.
 
-Optional: `pip install 'optcomp[interop]'`.  Nothing else in optcomp imports dp-accounting.
+Optional: `pip install 'optcomp[interop]'`.  Nothing else in optcomp imports dp-accounting.  Accountants for training
+frameworks are modules of their own, which need the framework too: `opacus`, `jax_privacy` and `flower`.
 """
 
 from optcomp.extras import needed

@@ -249,7 +249,7 @@ _REASONS = {
     "PermuteAndFlipDpEvent": "optcomp does not know the loss of permute-and-flip",
     "RepeatAndSelectDpEvent": "optcomp knows no selection among a random number of runs",
     "SampledWithReplacementDpEvent": "optcomp knows Poisson samples only",
-    "SampledWithoutReplacementDpEvent": "optcomp knows Poisson samples only",
+    "SampledWithoutReplacementDpEvent": "of events optcomp reads Poisson samples only; write WithoutReplacement(…)",
     "SingleEpochTreeAggregationDpEvent": "optcomp does not know sums along a tree",
     "TruncatedSubsampledGaussianDpEvent": "optcomp knows samples of any size only, not truncated ones",
     "UnsupportedDpEvent": "it says of itself that it has no description",

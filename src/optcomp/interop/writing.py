@@ -34,6 +34,7 @@ from optcomp.guarantees import (
     RenyiBounded,
     RenyiDP,
     SparseVectorDP,
+    WithoutReplacement,
 )
 from optcomp.instances import Mixture, Parts
 from optcomp.interop.reading import Part
@@ -155,6 +156,8 @@ def _randomized_response(part: RandomizedResponse, relation: Relation) -> Parame
 
 
 def _poisson(part: PoissonSubsampled, relation: Relation) -> Parameters:
+    if part.neighbours == "replace":
+        raise UnsupportedEvent("parts", part, "a sample is written for records added or removed, not for replaced ones")
     if relation is Relation.REPLACE_ONE:
         raise UnsupportedEvent("parts", part, "it is for records added or removed, not for REPLACE_ONE")
     return {"sampling_probability": _up(part.rate), "event": written(part.mechanism, relation)}
@@ -190,5 +193,6 @@ _REASONS: dict[type, str] = {
     RenyiDP: "only D_α <= ξ + ρα for all α is one",
     SparseVectorDP: "write it as PureDP(epsilon)",
     TCDP: "only D_α <= ξ + ρα for all α is one",
+    WithoutReplacement: "a sample is written for records added or removed, not for replaced ones",
 }
 """Why there is no event."""

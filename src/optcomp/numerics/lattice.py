@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -20,11 +20,12 @@ def common_unit(sizes: Sequence[Exact]) -> float | None:
     """The greatest number that divides every size, if it is not absurdly small: sizes as people write them (0.1, 0.25,
     ...), or else as the floats they are.
     """
-    return _divisor([_written(x) for x in sizes]) or _divisor([Fraction(x) for x in sizes])
+    largest = max(sizes, default=0.0)
+    return _divisor(map(_written, sizes), largest) or _divisor((Fraction(size) for size in sizes), largest)
 
 
-def _divisor(sizes: Sequence[Fraction]) -> float | None:
-    largest, unit = max(sizes, default=Fraction(0)), Fraction(0)
+def _divisor(sizes: Iterable[Fraction], largest: Exact) -> float | None:
+    unit = Fraction(0)
     for size in sizes:
         bottom = math.lcm(unit.denominator, size.denominator)
         unit = Fraction(math.gcd(int(unit * bottom), int(size * bottom)), bottom)

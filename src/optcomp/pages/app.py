@@ -20,6 +20,7 @@ from optcomp.pages import (
     desk_questions,
     entrance,
     glossary,
+    manual_pages,
     office,
     office_people,
     office_register,
@@ -39,6 +40,7 @@ _KEPT = "public, max-age=31536000, immutable"
 PARTS = (
     entrance,
     glossary,
+    manual_pages,
     calculator,
     planner,
     planner_cart,

@@ -9,10 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-KINDS = ("integers", "reals", "categories")
+from optcomp.statistics import TimeUnit
+
+KINDS = ("integers", "reals", "dates", "categories")
 """What a column may hold."""
+UNITS: tuple[str, ...] = ("day", *(unit for unit in get_args(TimeUnit) if unit != "day"))
+"""What dates are counted in, the usual one first."""
+FIELDS = ("kind", "low", "high", "step", "values", "preset", "unit", "zone", "format")
+"""What a form says of a column."""
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})([eE][-+]?[0-9]{1,2})?")
 """An end of a range, or a step: a point and no comma."""
@@ -75,7 +81,7 @@ def filled(column: Mapping[str, Any], preset: str) -> dict[str, Any]:
 
 def new_column(name: str, kind: str) -> dict[str, Any]:
     """A column of which nothing is declared yet; `kind` is what its type says."""
-    empty = {"name": name, "use": False, "kind": kind or "integers", "low": "", "high": "", "step": "", "values": ""}
+    empty = {**dict.fromkeys(FIELDS, ""), "name": name, "use": False, "kind": kind or "integers"}
     return empty | {"preset": proposed(name)}
 
 
@@ -100,7 +106,18 @@ def declared_column(column: Mapping[str, Any]) -> dict[str, Any]:
         if column["step"]:
             _check_decimal(column["step"], "step")
         return {"name": name, "reals": [column["low"], column["high"]], "unit": column["step"] or None}
+    if kind == "dates":
+        return {"name": name, **_dates(column)}
     return {"name": name, "categories": _categories(column["values"])}
+
+
+def _dates(column: Mapping[str, Any]) -> dict[str, Any]:
+    """A range of days; whether they are days is said by whoever reads the declaration."""
+    for field in ("low", "high"):
+        if not column[field]:
+            raise NotDeclared("ends", field)
+    how = {"unit": column.get("unit") or UNITS[0], "zone": column.get("zone") or "UTC"}
+    return {"dates": [column["low"], column["high"]], **how, "format": column.get("format") or None}
 
 
 def declaration(columns: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> dict[str, Any]:

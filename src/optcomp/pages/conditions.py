@@ -41,5 +41,6 @@ def example(columns: Mapping[str, Domain]) -> str:
         if isinstance(domain, Categories):
             found[kind] = f"{written} == {domain.values[0]!r}"
         elif isinstance(domain, Numbers):
-            found[kind] = f"{written} >= {float(domain.middle):g}"
+            middle = domain.told(domain.middle)
+            found[kind] = f"{written} >= {middle!r}" if isinstance(middle, str) else f"{written} >= {middle:g}"
     return " and ".join(found.values())

@@ -15,7 +15,17 @@ from starlette.datastructures import QueryParams
 
 from optcomp.errors import InvalidInput
 from optcomp.numerics import exact
-from optcomp.statistics import Categories, Declared, Domain, Entries, Named, Numbers, in_condition, known_keywords
+from optcomp.statistics import (
+    Categories,
+    Dates,
+    Declared,
+    Domain,
+    Entries,
+    Named,
+    Numbers,
+    in_condition,
+    known_keywords,
+)
 from optcomp.statistics.noise import Noise
 
 COMPARISONS = (">=", "<=", "==", "!=", ">", "<")
@@ -23,6 +33,8 @@ COMPARISONS = (">=", "<=", "==", "!=", ">", "<")
 CONFIDENCES = ("0.9", "0.95", "0.99")
 """With which errors and intervals are shown."""
 _USUAL = "0.95"
+MOST_GROUPS = 200
+"""Numbers of a statistic by a column that is offered for grouping: more than that nobody reads."""
 _LONGEST = 4000
 """Letters of one field; conditions have at most half of that."""
 
@@ -115,9 +127,12 @@ def _fields(named: Named, given: QueryParams, declared: Declared) -> Iterator[Fi
         if "enum" in schema:
             continue
         if name == word and kind == "text":
-            fitting = _fitting(named, declared)
-            chosen = given.get("column", "")
-            yield Field("column", "column", chosen if chosen in fitting else next(iter(fitting), ""), (), fitting)
+            columns, chosen = fitting(named, declared), given.get("column", "")
+            yield Field("column", "column", chosen if chosen in columns else next(iter(columns), ""), (), columns)
+        elif kind == "columns" and name != word:
+            columns = groupable(named, name, declared)
+            marked = tuple(each for each in given.getlist(name) if each in columns)
+            yield Field(name, "columns", "", marked, columns, told)
         elif kind == "columns":
             columns = tuple(declared.columns)
             marked = tuple(each for each in given.getlist("columns") if each in columns)
@@ -133,13 +148,15 @@ def _fields(named: Named, given: QueryParams, declared: Declared) -> Iterator[Fi
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
+    lists = [each for each in schema.get("anyOf", ()) if each.get("type") == "array"]
+    schema = lists[0] if lists else schema
     kind = schema.get("type")
     if kind == "array":
         return "columns" if schema.get("items", {}).get("type") == "string" else "numbers"
     return {"object": "by column", "string": "text", "integer": "whole", "boolean": "truth"}.get(str(kind), "number")
 
 
-def _fitting(named: Named, declared: Declared) -> tuple[str, ...]:
+def fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     """The columns that a statistic can be about."""
     found = []
     for column in declared.columns:
@@ -152,6 +169,25 @@ def _fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     return tuple(found)
 
 
+def groupable(named: Named, name: str, declared: Declared) -> tuple[str, ...]:
+    """The columns that a further entry of columns may name: those that fit, and do not make too many numbers."""
+    word = named.keyword.word
+    about = named.keyword.entries[word].get("enum", fitting(named, declared))
+    return tuple(
+        column
+        for column in declared.columns
+        if any(_fits(named, {word: each, name: [column]}, declared) for each in about if each != column)
+    )
+
+
+def _fits(named: Named, entries: Mapping[str, Any], declared: Declared) -> bool:
+    try:
+        parts = named.keyword.read(Entries(entries, "statistic")).parts(declared)
+    except InvalidInput:
+        return False
+    return all(len(part.cells) <= MOST_GROUPS for part in parts)
+
+
 def _entries(named: Named, fields: Sequence[Field]) -> Iterator[tuple[str, Any]]:
     """The entries of a statistic; what is empty is left out."""
     word, schemas = named.keyword.word, named.keyword.entries
@@ -161,9 +197,9 @@ def _entries(named: Named, fields: Sequence[Field]) -> Iterator[tuple[str, Any]]
     for field in fields:
         if field.about and field.value:
             by_column.setdefault(field.name.partition(".")[0], {})[field.about] = value_of(field)
-        elif field.kind in ("column", "columns"):
+        elif field.name in ("column", "columns"):
             yield word, value_of(field)
-        elif field.value and not field.about:
+        elif (field.kind == "columns" and field.chosen) or (field.value and not field.about):
             yield field.name, value_of(field)
     yield from by_column.items()
 
@@ -207,6 +243,8 @@ def _literal(value: str, domain: Domain) -> str:
     """A value as conditions write it."""
     if isinstance(domain, Categories):
         return next((repr(each) for each in domain.values if str(each) == value), repr(value))
+    if isinstance(domain, Dates):
+        return repr(value)
     try:
         exact(value, "where")
     except InvalidInput:

@@ -5,6 +5,7 @@ All of it follows from what the interface told and from what is declared; no bud
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,12 +14,11 @@ from typing import Any
 from markupsafe import Markup
 
 from optcomp.center import Problem
-from optcomp.errors import InvalidInput
 from optcomp.interactive import Answer, read_answer, read_mechanism
 from optcomp.pages.charts import Whisker, interval_chart
 from optcomp.pages.numbers import amount, down
 from optcomp.pages.words import Words
-from optcomp.statistics import Categories, Declared, Domain, Numbers, read_statistic
+from optcomp.statistics import Categories, Dates, Declared, Domain, Numbers, read_statistic
 
 MOST_SHOWN, MOST_DRAWN = 200, 60
 """Cells of one answer in a table and in a picture; the files have all of them."""
@@ -29,9 +29,12 @@ class Row:
     """One number of an answer."""
 
     cell: str
-    value: float
+    value: float | str
+    """A number, or a date."""
     low: float | None
     high: float | None
+    rows_off: float | None = None
+    """By how many rows the rank of a choice may be off."""
 
 
 @dataclass(frozen=True)
@@ -59,33 +62,53 @@ class Told:
         """Whether intervals follow from the noise."""
         return any(row.low is not None for row in self.rows)
 
+    @property
+    def rows_off(self) -> float | None:
+        """By how many rows the ranks of choices may be off."""
+        return self.rows[0].rows_off if self.rows else None
+
 
 def told(document: Mapping[str, Any], declared: Declared, confidence: str, title: str) -> Told:
     """An answer, from its document."""
     answer = read_answer(document, declared)
     rows = tuple(_rows(answer, confidence))
     unit = answer.question.statistic.error_unit
-    drawn = [Whisker(row.cell or str(answer.question.statistic), *_ends(row)) for row in rows[:MOST_DRAWN]]
+    named = [(row.cell or str(answer.question.statistic), _ends(row)) for row in rows[:MOST_DRAWN]]
+    drawn = [Whisker(name, *ends) for name, ends in named if ends is not None]
     bounded = any(row.low is not None for row in rows)
-    chart = interval_chart(drawn, title=title, unit=unit) if bounded or len(rows) > 1 else Markup("")
+    chart = interval_chart(drawn, title=title, unit=unit) if bounded or len(drawn) > 1 else Markup("")
     return Told(str(answer.question), unit, float(confidence), rows, chart)
 
 
-def _ends(row: Row) -> tuple[float, float, float]:
-    low, high = (row.value if end is None else end for end in (row.low, row.high))
-    return low, row.value, high
+def _ends(row: Row) -> tuple[float, float, float] | None:
+    """What a picture draws; a date is told without one."""
+    value = row.value
+    if isinstance(value, str):
+        return None
+    low, high = (value if end is None else end for end in (row.low, row.high))
+    return low, value, high
+
+
+def _plain(value: Any) -> float | str:
+    return value if isinstance(value, str) else float(value)
 
 
 def _rows(answer: Answer, confidence: str) -> list[Row]:
-    value = answer.value
-    try:
-        interval = answer.interval(confidence)
-    except InvalidInput:  # a choice has none
-        interval = None
-    if not isinstance(value, Mapping):
-        return [Row("", float(value), *(interval or (None, None)))]
-    bars = interval if isinstance(interval, Mapping) else {}
-    return [Row(cell_words(cell), float(each), *(bars.get(cell) or (None, None))) for cell, each in value.items()]
+    return [
+        Row(
+            cell_words(row.cell) if row.cell else "",
+            _plain(row.value),
+            _finite(row.low),
+            _finite(row.high),
+            row.rows_off,
+        )
+        for row in answer.rows(confidence)
+    ]
+
+
+def _finite(end: float | None) -> float | None:
+    """An end of an interval, if it has one."""
+    return None if end is None or not math.isfinite(end) else end
 
 
 def cell_words(cell: Any) -> str:
@@ -164,7 +187,7 @@ def line(found: Mapping[str, Any], declared: Declared, seat: int, t: Words) -> L
 def _short(kind: str, answer: Any, declared: Declared, t: Words) -> str:
     if kind in ("question", "planned"):
         value = read_answer(answer, declared).value
-        return str(t("desk.cells", count=len(value))) if isinstance(value, Mapping) else amount(float(value))
+        return str(t("desk.cells", count=len(value))) if isinstance(value, Mapping) else amount(_plain(value))
     return answer_words(answer, t) if kind == "ask" else ""
 
 
@@ -240,6 +263,8 @@ def columns(declared: Declared) -> list[Column]:
 def _column(name: str, domain: Domain) -> Column:
     if isinstance(domain, Categories):
         return Column(name, "categories", values=tuple(map(str, domain.values)))
+    if isinstance(domain, Dates):
+        return Column(name, "dates", *domain.ends_shown, domain.every)
     assert isinstance(domain, Numbers)
     low, high = (f"{float(end):.12g}" for end in (domain.low, domain.high))
     return Column(name, "integers" if domain.holds is int else "reals", low, high, f"{float(domain.step):.3g}")

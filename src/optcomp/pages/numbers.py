@@ -38,8 +38,10 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def amount(value: float) -> str:
-    """A value with its thousands apart, and no more digits than noise leaves to see."""
+def amount(value: float | str) -> str:
+    """A value with its thousands apart, and no more digits than noise leaves to see; a date as it is."""
+    if isinstance(value, str):
+        return value
     return _grouped(format(value, f".{_SEEN}g") if abs(value) < 10**_SEEN else format(value, ".0f"))
 
 

@@ -2,8 +2,8 @@
 
     source → columns → people → check → account → confirmation → registered
 
-Nothing is read off the data but the names of columns, until the owner asks for the check; its exact numbers are kept in
-the draft of that owner, and go with it.
+Nothing is read off the data but the names of columns, and how a CSV file is written, until the owner asks for the
+check; its exact numbers are kept in the draft of that owner, and go with it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from optcomp.center import (
     service_of,
 )
 from optcomp.errors import InvalidInput
-from optcomp.pages import bounds
+from optcomp.pages import bounds, office_dialect
 from optcomp.pages.access import PageRoute, form_of, problem_of
 from optcomp.pages.office import to_dataset
 from optcomp.pages.office_forms import made, number, text, tried, wrong
@@ -51,6 +51,7 @@ _NEW: dict[str, Any] = {
     "neighbours": "add-remove",
     "bad_cells": "missing",
     "multiline": False,
+    "dialect": None,
     "checked": None,
     "name": "",
     "title": "",
@@ -128,15 +129,17 @@ async def choose(request: Request) -> Response:
     found = next((each for each in listed if json.dumps([each["source"], each["table"]]) == text(form, "source")), None)
     if found is None:
         return await _source_page(request, wrong("source", "source"))
-    told, problem = await tried(api_owner.columns, request, found["source"], found["table"])
+    dialect = await office_dialect.proposed(request, found["source"], found["table"])
+    told, problem = await office_dialect.read_columns(request, found["source"], found["table"], dialect)
     if told is None:
         return await _source_page(request, problem)
-    columns = [bounds.new_column(name, kind) for name, kind in told.columns.items()]
+    columns = [bounds.new_column(name, kind) for name, kind in told.items()]
     document = {
         **_NEW,
         "key": token_urlsafe(16),
         "source": found["source"],
         "table": found["table"],
+        "dialect": dialect,
         "columns": columns,
     }
     drafts = Drafts(service_of(request).store)
@@ -156,8 +159,32 @@ async def drop(request: Request, id: int) -> Response:
 @router.get("/owner/register/{id}/columns")
 @roles("owner")
 async def columns_page(request: Request, id: int) -> Response:
-    """What each column holds."""
-    return _step(request, "columns", await _draft(request, id), presets=bounds.PRESETS, kinds=bounds.KINDS)
+    """What each column holds, and how the file is written."""
+    return _columns_page(request, await _draft(request, id))
+
+
+def _columns_page(request: Request, draft: Draft, problem: Problem | None = None) -> Response:
+    dialect = draft.document.get("dialect")
+    written = None if dialect is None else office_dialect.said(dialect)
+    shown = {"presets": bounds.PRESETS, "kinds": bounds.KINDS, "units": bounds.UNITS}
+    return _step(request, "columns", draft, problem, written=written, marks=office_dialect.MARKS, **shown)
+
+
+@router.post("/owner/register/{id}/dialect")
+@roles("owner")
+async def save_dialect(request: Request, id: int) -> Response:
+    """The owner's word on how the file is written; the header is read again, and what is declared of a name stays."""
+    form = await form_of(request)
+    draft = await _draft(request, id, form)
+    dialect = office_dialect.chosen(form)
+    about = draft.document
+    told, problem = await office_dialect.read_columns(request, about["source"], about["table"], dialect)
+    if told is None:
+        return _columns_page(request, draft, problem)
+    known = {each["name"]: each for each in about["columns"]}
+    columns = [known.get(name) or bounds.new_column(name, kind) for name, kind in told.items()]
+    await _save(request, draft, number(form, "version"), dialect=dialect, columns=columns, checked=None)
+    return _to(draft, "columns")
 
 
 @router.post("/owner/register/{id}/columns")
@@ -175,13 +202,14 @@ async def save_columns(request: Request, id: int) -> Response:
     saved = await _save(request, draft, number(form, "version"), columns=columns, checked=None)
     problem = None if fill else _wrong_column(columns)
     if problem is not None:
-        return _step(request, "columns", saved, problem, presets=bounds.PRESETS, kinds=bounds.KINDS)
+        return _columns_page(request, saved, problem)
     return _to(draft, "columns" if fill else "people")
 
 
 def _typed(form: FormData, place: int, known: Mapping[str, Any]) -> dict[str, Any]:
-    given = {key: text(form, f"{key}-{place}") for key in ("kind", "low", "high", "step", "values", "preset")}
-    if given["kind"] not in bounds.KINDS or given["preset"] not in ("", *bounds.PRESETS):
+    given = {key: text(form, f"{key}-{place}") for key in bounds.FIELDS}
+    unit = given["unit"] or bounds.UNITS[0]
+    if given["kind"] not in bounds.KINDS or given["preset"] not in ("", *bounds.PRESETS) or unit not in bounds.UNITS:
         raise wrong("choice", f"kind-{place}")
     return {"name": known["name"], "use": text(form, f"use-{place}") == "on", **given}
 
@@ -262,7 +290,7 @@ async def check(request: Request, id: int) -> Response:
 
 
 def _source(about: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: about[name] for name in ("source", "table", "bad_cells", "multiline")}
+    return {name: about.get(name) for name in ("source", "table", "bad_cells", "multiline", "dialect")}
 
 
 @router.get("/owner/register/{id}/account")
@@ -327,7 +355,9 @@ async def confirmation_page(request: Request, id: int) -> Response:
 
 def _confirmation(request: Request, draft: Draft, problem: Problem | None = None) -> Response:
     declared = bounds.declaration(draft.document["columns"], draft.document)
-    return _step(request, "confirmation", draft, problem, declared=declared["columns"])
+    dialect = draft.document.get("dialect")
+    written = None if dialect is None else office_dialect.said(dialect)
+    return _step(request, "confirmation", draft, problem, declared=declared["columns"], written=written)
 
 
 @router.post("/owner/register/{id}/confirmation")

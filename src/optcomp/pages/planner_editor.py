@@ -21,6 +21,7 @@ from optcomp.pages.planner_entries import (
     KINDS,
     declared_columns,
     entry_fields,
+    groups_in,
     kinds,
     table_of,
     typed_columns,
@@ -140,7 +141,9 @@ def _add_page(
     table = table_of(draft.plan)
     groups = [name for name, domain in table.columns.items() if isinstance(domain, Categories)]
     noises = ["auto", *(noise.name for noise in kinds()[kind].statistic.noises())]
-    values = {"draft": draft, "kinds": kinds(), "kind": kind, "fields": entry_fields(kind, table), "groups": groups}
+    fields = entry_fields(kind, table)
+    values = {"draft": draft, "kinds": kinds(), "kind": kind, "fields": fields, "groups": groups}
+    values["marked"] = {each.name: groups_in(form or {}, each) for each in fields if each.shape == "groups"}
     chosen = [] if form is None or not hasattr(form, "getlist") else form.getlist("columns")
     values |= {"example": example(table.columns), "known": kinds()[kind].keyword.facts}
     values |= {"noises": noises, "form": form or {}, "chosen": chosen, "problem": problem}

@@ -12,6 +12,7 @@ from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.pages.conditions import check_values
+from optcomp.pages.desk_form import groupable
 from optcomp.pages.planner_drafts import Plain
 from optcomp.pages.planner_fields import whole, without_groups
 from optcomp.planner import read
@@ -32,7 +33,7 @@ class EntryField:
 
     name: str
     shape: str
-    """column, columns, numbers, edges, whole or text."""
+    """column, columns, groups, numbers, edges, whole or text."""
     hint: str
     columns: tuple[str, ...] = ()
     required: bool = False
@@ -58,13 +59,16 @@ def entry_fields(word: str, table: Declared) -> list[EntryField]:
 
 def _field(name: str, rule: Mapping[str, Any], named: Named, table: Declared) -> EntryField:
     own, hint = name == named.keyword.word, str(rule.get("description", ""))
+    lists = [each for each in rule.get("anyOf", ()) if each.get("type") == "array"]
+    rule = lists[0] if lists else rule
     if rule.get("type") == "array":
-        shape = "columns" if rule["items"].get("type") == "string" else "numbers"
+        shape = ("columns" if own else "groups") if rule["items"].get("type") == "string" else "numbers"
     elif rule.get("type") == "object":
         shape = "edges"
     else:
         shape = "whole" if rule.get("type") == "integer" else "column" if own else "text"
-    columns = tuple(_possible(named, table)) if shape == "column" else tuple(table.columns)
+    possible = {"column": lambda: _possible(named, table), "groups": lambda: iter(groupable(named, name, table))}
+    columns = tuple(possible.get(shape, lambda: iter(table.columns))())
     return EntryField(name, shape, hint, columns, own)
 
 
@@ -90,6 +94,8 @@ def entry_of(word: str, form: Mapping[str, Any], table: Declared, columns: list[
         text = str(form.get(field.name, "")).strip()
         if field.shape == "columns":
             entry[field.name] = columns
+        elif field.shape == "groups":
+            entry |= {field.name: chosen} if (chosen := groups_in(form, field)) else {}
         elif text:
             entry[field.name] = _READ[field.shape](text)
     for name in ("where", "weight", "mechanism", *named.keyword.facts):
@@ -98,6 +104,12 @@ def entry_of(word: str, form: Mapping[str, Any], table: Declared, columns: list[
     if text := str(form.get("about_rows", "")).strip():
         entry["rows"] = whole(text)
     return {name: value for name, value in entry.items() if (name, value) not in _MEANT}
+
+
+def groups_in(form: Mapping[str, Any], field: EntryField) -> list[str]:
+    """The columns that are ticked for grouping."""
+    marked = form.getlist(field.name) if hasattr(form, "getlist") else form.get(field.name, [])
+    return [column for column in field.columns if column in marked]
 
 
 _MEANT = (("weight", "1"), ("mechanism", "auto"))

@@ -94,7 +94,7 @@ def _whiskers(cells: Sequence[Told]) -> list[Whisker]:
     return [
         Whisker(_named(each["cell"]), each["interval"][0], each["value"], each["interval"][1])
         for each in cells
-        if each["interval"] is not None
+        if each["interval"] is not None and None not in each["interval"]
     ]
 
 

@@ -34,7 +34,8 @@ THEMES = ("auto", "light", "dark")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """What templates are read by."""
     made = Environment(
         loader=PackageLoader("optcomp.pages"),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -73,7 +74,7 @@ def rendered(request: Request, template: str, values: Mapping[str, Any]) -> str:
         "here": request.url.path,
         "version": optcomp.__version__,
     }
-    return _environment().get_template(template).render(shared | dict(values))
+    return environment().get_template(template).render(shared | dict(values))
 
 
 def _proof_field(visit: Visit | None) -> Markup:

@@ -29,11 +29,13 @@ from optcomp.planner.objective import Objective
 from optcomp.planner.source import load
 from optcomp.statistics import (
     FACTS,
+    JOINS,
     OTHER,
     TOP,
     UNKNOWN,
     BadCells,
     Categories,
+    Dates,
     Declared,
     Domain,
     Entries,
@@ -41,6 +43,7 @@ from optcomp.statistics import (
     Known,
     Neighbours,
     Numbers,
+    Reading,
     Reals,
     Statistic,
     as_written,
@@ -121,8 +124,8 @@ class Document(Written):
     """What is said about the values of each column."""
     bad_cells: BadCells
     """What happens to cells that cannot be read."""
-    multiline: bool
-    """Whether quoted cells of a CSV file may hold line breaks."""
+    reading: Reading
+    """How a file is read: its dialect, other names of columns, and which of its tables is meant."""
     account: str | None
     """The account of a ledger that pays for releases; None if the plan does not say."""
     _source: Mapping[str, Any] = field(repr=False)
@@ -135,10 +138,10 @@ class Document(Written):
     def known_about(self, wish: Wish) -> Known:
         """What is said about the values of a statistic: by itself, or else by its column.
 
-        Where there is a condition, a column says nothing about mean and spread of the rows that satisfy it.
+        Where there is a condition or there are groups, a column says nothing about mean and spread of these rows.
         """
         about = self.known.get(wish.statistic.values_of or "", UNKNOWN)
-        return (about if wish.statistic.where is None else Known(present=about.present)) | wish.known
+        return (about if wish.statistic.all_rows else Known(present=about.present)) | wish.known
 
     def rows_of(self, wish: Wish) -> int | None:
         """How many rows a statistic is about, and for those of values how many have one."""
@@ -171,7 +174,7 @@ def read(document: object) -> Document:
     bad_cells = data.take("bad_cells", str, "refuse")
     if bad_cells not in get_args(BadCells):
         raise InvalidInput("data.bad_cells", bad_cells, f"must be one of {', '.join(get_args(BadCells))}")
-    multiline = data.take("multiline", bool, False)
+    reading = _reading(data)
     account = _account(data.take("account", str, None))
     columns, known = _columns(top.take("columns", Mapping))
     about = {name: data.take(name, kind, default) for name, (kind, default) in _ABOUT.items()}
@@ -208,10 +211,19 @@ def read(document: object) -> Document:
         wishes=found,
         known=known,
         bad_cells=cast(BadCells, bad_cells),
-        multiline=multiline,
+        reading=reading,
         account=account,
         _source=copy.deepcopy(document),
     )
+
+
+def _reading(data: Entries) -> Reading:
+    """How a file is read."""
+    if data.has("join") or data.has("joins"):
+        raise InvalidInput("data.join", None, f"is not known: {JOINS}")
+    said = data.take("multiline", bool, False), data.take("dialect", Mapping, None)
+    with at("data"):
+        return Reading.of(*said, data.take("rename", Mapping, None), data.take("table", str, None))
 
 
 def _account(name: str | None) -> str | None:
@@ -271,11 +283,13 @@ def _named(entries: Mapping[Any, Any], place: str) -> Iterator[tuple[str, Any]]:
 
 
 def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
-    kinds = [kind for kind in ("integers", "reals", "categories") if kind in entries.names()]
+    kinds = [kind for kind in ("integers", "reals", "dates", "categories") if kind in entries.names()]
     if len(kinds) != 1:
-        known = "integers: [low, high], reals: [low, high], categories: [...]"
+        known = "integers: [low, high], reals: [low, high], dates: [low, high], categories: [...]"
         raise InvalidInput(place, kinds, f"must have one of {known}")
     values = entries.take(kinds[0], Sequence)
+    if kinds == ["dates"]:
+        return _dates(entries, values, place)
     unit = entries.take("unit", int | float | str, None) if kinds == ["reals"] else None
     other = entries.take("other", str, OTHER) if kinds == ["categories"] else OTHER
     facts = entries.those(() if kinds == ["categories"] else FACTS)
@@ -289,6 +303,18 @@ def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
             domain: Numbers = Integers(*values)
         else:
             domain = Reals(as_written(values[0]), as_written(values[1]), None if unit is None else as_written(unit))
+    return domain, known_from(facts, domain, place)
+
+
+def _dates(entries: Entries, ends: Sequence[Any], place: str) -> tuple[Domain, Known]:
+    said = entries.take("unit", str, "day"), entries.take("zone", str, "UTC"), entries.take("format", str, None)
+    facts = entries.those(("present",))
+    entries.done()
+    if len(ends) != 2:
+        raise InvalidInput(f"{place}.dates", list(ends), "must be two dates, [low, high]")
+    low, high = (str(end) if isinstance(end, int) and not isinstance(end, bool) else end for end in ends)  # a year
+    with at(place, low="dates", high="dates"):
+        domain = Dates(low, high, *said)
     return domain, known_from(facts, domain, place)
 
 

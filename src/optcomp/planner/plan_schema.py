@@ -10,7 +10,18 @@ from typing import get_args
 
 from optcomp.planner.document import AUTO, HARM, MOST_ROWS, VERSION
 from optcomp.planner.objective import Objective
-from optcomp.statistics import BadCells, Named, Neighbours, fragments, known_keywords
+from optcomp.statistics import (
+    DECIMALS,
+    ENCODINGS,
+    QUOTES,
+    THOUSANDS,
+    BadCells,
+    Named,
+    Neighbours,
+    TimeUnit,
+    fragments,
+    known_keywords,
+)
 
 ID = f"urn:optcomp:plan:{VERSION}"
 """The name of the schema."""
@@ -110,12 +121,38 @@ def _data() -> fragments.Schema:
                 "description": "Whether quoted cells of a CSV file may hold line breaks; by default every line is a "
                 "row.",
             },
+            "dialect": fragments.entries(
+                {
+                    "delimiter": fragments.text("What parts the cells of a line; by default the header decides."),
+                    "quote": {
+                        "enum": list(QUOTES),
+                        "description": "What stands around a cell; default a quotation mark.",
+                    },
+                    "decimal": {"enum": list(DECIMALS), "description": "The decimal mark of numbers; default a point."},
+                    "thousands": {
+                        "enum": list(THOUSANDS),
+                        "description": "What parts the thousands of numbers; default nothing.",
+                    },
+                    "encoding": fragments.text(f"How letters are written: {', '.join(ENCODINGS)}; default utf-8."),
+                }
+            )
+            | {"description": "How a CSV file is written, as its owner confirms; optcomp plan init proposes it."},
+            "rename": {
+                "type": "object",
+                "description": "Names of columns in the source, each with the name that the plan uses for it.",
+                "additionalProperties": {"type": "string"},
+            },
+            "table": fragments.text("A table of a database, or a sheet of a workbook; the only one, unless named."),
             "account": fragments.text(
                 "The account of the ledger that a release is debited from; tables about the same people name the same "
                 "one."
             ),
         }
     ) | {"description": "Facts about the table that everybody may know."}
+
+
+_DAY: fragments.Schema = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+"""A date such as 2024-03-31, or a year."""
 
 
 def _column() -> fragments.Schema:
@@ -125,7 +162,7 @@ def _column() -> fragments.Schema:
     other = fragments.text("The name of the cell for everything else, missing values included; default (other).")
     values = fragments.listed(scalar, "All values that count by themselves.")
     return {
-        "description": "One of integers, reals, categories.",
+        "description": "One of integers, reals, categories, dates.",
         "oneOf": [
             fragments.entries(
                 {"integers": fragments.listed({"type": "integer"}, bounds, 2, 2), **_facts()}, ["integers"]
@@ -134,6 +171,21 @@ def _column() -> fragments.Schema:
                 {"reals": fragments.listed(fragments.ANY_NUMBER, bounds, 2, 2), "unit": unit, **_facts()}, ["reals"]
             ),
             fragments.entries({"categories": values, "other": other}, ["categories"]),
+            fragments.entries(
+                {
+                    "dates": fragments.listed(_DAY, "The first and the last date or time; others are clamped.", 2, 2),
+                    "unit": {
+                        "enum": list(get_args(TimeUnit)),
+                        "description": "What dates are counted in; default day.",
+                    },
+                    "zone": fragments.text("The time zone of dates and times, such as Europe/Berlin; default UTC."),
+                    "present": _facts()["present"],
+                    "format": fragments.text(
+                        "How a file writes them, such as %d.%m.%Y; ISO 8601 is always understood."
+                    ),
+                },
+                ["dates"],
+            ),
         ],
     }
 

@@ -27,6 +27,7 @@ from optcomp.guarantees import (
     RandomizedResponse,
     RenyiDP,
     SparseVectorDP,
+    WithoutReplacement,
 )
 from optcomp.numerics import exact
 from optcomp.reading.complaints import Complaint
@@ -48,7 +49,7 @@ class Parameter:
     name: str
     read: Callable[[str | Call, str], object]
     kept: Callable[[Any], object]
-    default: float | None = None
+    default: float | str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,13 @@ def _whole(value: str | Call, what: str) -> object:
     text = _text(value, what)
     number = Fraction(exact(text, what))
     return int(number) if number.denominator == 1 else text
+
+
+def _word(value: str | Call, what: str) -> object:
+    """A word as it was written; the library knows which there are."""
+    if isinstance(value, Call):
+        raise Malformed(f"{what}: must be a word, not {value.name}(…)")
+    return value.strip().strip("\"'")
 
 
 def _sampled(value: str | Call, what: str) -> object:
@@ -118,7 +126,15 @@ KINDS = (
         PoissonSubsampled,
         Parameter("mechanism", _sampled, attrgetter("mechanism")),
         "rate",
+        Parameter("neighbours", _word, attrgetter("neighbours"), "add-remove"),
         aliases=["poisson-subsampled"],
+    ),
+    _kind(
+        "without-replacement",
+        WithoutReplacement,
+        Parameter("mechanism", _sampled, attrgetter("mechanism")),
+        Parameter("batch", _whole, attrgetter("batch")),
+        Parameter("population", _whole, attrgetter("population")),
     ),
     _kind("sparse-vector", SparseVectorDP, "threshold_epsilon", "queries_epsilon"),
     _kind("zcdp", ZCDP, "rho"),
@@ -135,6 +151,20 @@ KINDS = (
 )
 """In the order in which people meet them."""
 
+_SHUFFLED = (
+    "a shuffled list cut into batches is no sample: each person is in exactly one batch. Write a plain round for each "
+    "epoch, gaussian(sigma=1, sensitivity=2)x10, or draw anew: subsampled(…), without-replacement(…)"
+)
+"""Rounds are not independent, so neither kind of sample covers them."""
+_REFUSED = {
+    **dict.fromkeys(("shuffled", "shuffle", "shuffled_batches", "fixed_batches", "batches", "epochs"), _SHUFFLED),
+    **dict.fromkeys(
+        ("with_replacement", "sampled_with_replacement"),
+        "a sample in which a person may be drawn several times has no law here; draw without-replacement(…)",
+    ),
+}
+"""What people train with and no law here covers, with the reason."""
+
 _NAMES = {uniform(name): kind for kind in KINDS for name in (kind.name, *kind.aliases)}
 _TYPES: dict[object, Kind] = {kind.make: kind for kind in KINDS}
 
@@ -142,6 +172,8 @@ _TYPES: dict[object, Kind] = {kind.make: kind for kind in KINDS}
 def make(call: Call) -> Item:
     """The mechanism that a call stands for; anything wrong with it is said in an error."""
     kind = _NAMES.get(call.name)
+    if kind is None and call.name in _REFUSED:
+        raise Malformed(f"{call.name.replace('_', '-')}: {_REFUSED[call.name]}")
     if kind is None:
         raise Malformed(f"no mechanism is called {call.name.replace('_', '-')!r}{_advice(call.name)}")
     try:
@@ -241,6 +273,8 @@ def number(value: Any) -> str:
     """A number as a person writes it, exactly: a short decimal, or else a fraction.  A mechanism as an expression."""
     if type(value) in _TYPES:
         return written(value)
+    if isinstance(value, str):
+        return value
     ratio = Fraction(value)
     context = Context(prec=_LONGEST_DECIMAL, traps=[Inexact])
     try:

@@ -1,13 +1,15 @@
 """A plan carried out once: a look at the data, one debit, the answers, a report, and the proof that all of it fits."""
 
+from optcomp.interactive import never_a_formula
 from optcomp.release.advice import percent, plain, shortened
 from optcomp.release.committing import commit_plans
-from optcomp.release.csv_table import csv_text, never_a_formula
+from optcomp.release.csv_table import csv_text
 from optcomp.release.entering import enter_release
 from optcomp.release.exported_code import notebook_text, script_text
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
 from optcomp.release.first_facts import first_facts
 from optcomp.release.first_look import BOUNDS, NOTICE, Preflight, look_at, preflight
+from optcomp.release.first_plan import first_plan
 from optcomp.release.kept import paid_release, release_snapshot, stored_release
 from optcomp.release.ledger_entry import offers_of, so_far
 from optcomp.release.payer import Payer
@@ -54,6 +56,7 @@ __all__ = [
     "enter_release",
     "facts",
     "first_facts",
+    "first_plan",
     "growth",
     "look_at",
     "near",

@@ -124,7 +124,7 @@ def _lot(column: ColumnCounts) -> Iterator[str]:
         shares = f"{_share(moved.everything)} of all rows, and {_share(moved.kept)} of those that the lot leaves"
         yield f"{name}: {shortened(moved.category)!r} is {shares}"
     if column.mean is None or column.mean_kept is None or column.low is None or column.high is None:
-        return
+        return  # of dates there is none
     if abs(column.mean_kept - column.mean) > FEW * (Fraction(column.high) - Fraction(column.low)):
         means = f"{column.mean:.6g} over all rows, and {column.mean_kept:.6g} over those that the lot leaves"
         yield f"{name}: the mean is {means}"
@@ -180,10 +180,10 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def plain(number: float | None) -> str:
-    """A number as people write it; nothing for none."""
-    if number is None:
-        return ""
+def plain(number: float | str | None) -> str:
+    """A number as people write it, a date as it is; nothing for none."""
+    if number is None or isinstance(number, str):
+        return number or ""
     return f"{number:,}" if isinstance(number, int) or abs(number) >= 2**53 else f"{number:,.12g}"
 
 

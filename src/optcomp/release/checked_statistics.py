@@ -11,8 +11,8 @@ from typing import Any
 from optcomp.errors import OptcompError
 from optcomp.planner import Document, Spending, Wish, item_of
 from optcomp.release.comparison import MISSING, NEAR, Comparison, equal, number, shown
-from optcomp.release.told import noise_told
-from optcomp.statistics import Question
+from optcomp.release.told import noise_told, rank_told
+from optcomp.statistics import Dates, Question
 
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
 """A fraction as releases write it."""
@@ -54,6 +54,7 @@ def _spending(about: Comparison, document: Document, wish: Wish, entry: Mapping[
             kind: text,
             "noise": noise_told(question, document.table),
             "theorem": noise.theorem,
+            **rank_told(question, document.table, document.confidence),
         }
         cells = _cells(question, document)
         _check_hold(about, place, wish, spending)
@@ -63,7 +64,9 @@ def _spending(about: Comparison, document: Document, wish: Wish, entry: Mapping[
     values = ("value", "interval") if cells is None else ("cells",)
     told = {key: value for key, value in entry.items() if key not in values}
     about.same(place, told, wanted, "by the plan and its budget")
-    _check_values(about, place, entry, cells, chosen=noise.chooses)
+    column = document.table.columns.get(wish.statistic.values_of or "")
+    dates = column if noise.chooses and isinstance(column, Dates) else None
+    _check_values(about, place, entry, cells, chosen=noise.chooses, dates=dates)
     return spending if len(about.problems) == before else None
 
 
@@ -88,8 +91,7 @@ def _check_hold(about: Comparison, place: str, wish: Wish, spending: Spending) -
 
 def _cells(question: Question, document: Document) -> list[Any] | None:
     """What there is a value for; None if there is one value."""
-    single, parts = question.noise.chooses, question.statistic.parts(document.table)
-    zeros = [[Fraction(0)] * (1 if single else len(part.cells)) for part in parts]
+    zeros = [[Fraction(0)] * len(part.cells) for part in question.statistic.parts(document.table)]
     value = question.statistic.value(document.table, zeros)
     if not isinstance(value, Mapping):
         return None
@@ -97,7 +99,13 @@ def _cells(question: Question, document: Document) -> list[Any] | None:
 
 
 def _check_values(
-    about: Comparison, place: str, entry: Mapping[str, Any], cells: list[Any] | None, *, chosen: bool
+    about: Comparison,
+    place: str,
+    entry: Mapping[str, Any],
+    cells: list[Any] | None,
+    *,
+    chosen: bool,
+    dates: Dates | None,
 ) -> None:
     """Values are there, for the right cells; which ones they are nobody can tell."""
     if cells is None:
@@ -112,17 +120,30 @@ def _check_values(
             about.wrong(f"{place}.cells: are not those of the plan")
             return
     for each in told:
-        if (cells is not None and len(each) > 3) or number(each.get("value")) is None:
-            about.wrong(f"{place}: every value must be a number, with an interval or without")
+        if (cells is not None and len(each) > 3) or not _is_value(each.get("value"), dates):
+            kind = "a number" if dates is None else "a date between the bounds"
+            about.wrong(f"{place}: every value must be {kind}, with an interval or without")
             return
         if not _is_interval(each.get("interval", MISSING), none=chosen):
             about.wrong(f"{place}: {'choices have no interval' if chosen else 'every interval must be two numbers'}")
             return
 
 
+def _is_value(value: object, dates: Dates | None) -> bool:
+    """A number; or a date that can be chosen, where dates are."""
+    if dates is None:
+        return number(value) is not None
+    try:
+        return isinstance(value, str) and dates.low <= dates.index_of(value) <= dates.high
+    except OptcompError:
+        return False
+
+
 def _is_interval(value: object, *, none: bool) -> bool:
     """Two numbers in order where the noise gives an interval, and nothing else."""
     if none:
         return value is None
+    if value == [None, None]:  # where the noise bounds nothing
+        return True
     ends = [number(end) for end in value] if isinstance(value, list) else []
     return len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] <= ends[1]

@@ -9,14 +9,28 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from optcomp.interactive import never_a_formula
 from optcomp.release.pictures import label
 
-HEADINGS = ("name", "statistic", "cell", "value", "low", "high", "confidence", "mechanism", "epsilon", "rho", "theorem")
-"""The columns; `low` and `high` are the interval of this confidence, and of ε and ρ there is one."""
+HEADINGS = (
+    "name",
+    "statistic",
+    "cell",
+    "value",
+    "low",
+    "high",
+    "confidence",
+    "mechanism",
+    "epsilon",
+    "rho",
+    "theorem",
+    "rows_off",
+)
+"""The columns; `low` and `high` are the interval of this confidence, and of ε and ρ there is one.
+
+`rows_off` is by how many rows the rank of a choice may be off, with the same confidence."""
 _UP = Context(prec=17, rounding=ROUND_CEILING)
 """As many digits as a float needs, rounded up: what is spent is never told as less."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""With these a spreadsheet begins what it computes, or skips to what it computes."""
 
 
 def csv_text(release: Mapping[str, Any]) -> str:
@@ -30,7 +44,8 @@ def csv_text(release: Mapping[str, Any]) -> str:
             low, high = (None, None) if interval is None else interval
             before = _text(entry["name"]), _text(entry["statistic"]), cell, value, low, high, confidence
             budgets = (_amount(entry.get(name)) for name in ("epsilon", "rho"))
-            lines.writerow((*before, _text(entry["mechanism"]), *budgets, _text(entry["theorem"])))
+            off = entry.get("rows_off")
+            lines.writerow((*before, _text(entry["mechanism"]), *budgets, _text(entry["theorem"]), off))
     return out.getvalue()
 
 
@@ -59,8 +74,3 @@ def _cell(cell: Any) -> Any:
 
 def _text(value: object) -> str | None:
     return None if value is None else never_a_formula(str(value))
-
-
-def never_a_formula(text: str) -> str:
-    """Text that stays text: an apostrophe before what would be a formula, also after blanks."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text

@@ -82,10 +82,10 @@ class ColumnCounts:
     """Numbers that are not whole, in a column of integers."""
     below: int = 0
     above: int = 0
-    low: float | None = None
-    high: float | None = None
-    least: float | None = None
-    greatest: float | None = None
+    low: float | str | None = None
+    high: float | str | None = None
+    least: float | str | None = None
+    greatest: float | str | None = None
     """The ends of what could be read, infinities left out."""
     unknown: int = 0
     """Cells that are there and hold none of the categories."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from optcomp.planner import Document, Wish
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
 from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared, source_counts
-from optcomp.statistics import BadCells, Categories, Declared, ExactCounts, Preparation
+from optcomp.statistics import BadCells, Categories, Dates, Declared, ExactCounts, Preparation, Reading
 
 NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish"
 BOUNDS = (
@@ -45,11 +44,12 @@ class Preflight:
         return {"notice": NOTICE, **asdict(self), "advice": self.advice, "bounds": ". ".join(BOUNDS)}
 
 
-def preflight(document: Document, data: Path) -> Preflight:
-    """Count what a release of this plan would find in the file, and what it would change or leave out."""
-    found = prepared(
-        document, data, bad_cells="missing", multiline=document.multiline, memory=None, keep_everything=True
-    )
+def preflight(document: Document, data: object) -> Preflight:
+    """Count what a release of this plan would find, and what it would change or leave out.
+
+    `data` is whatever a table is made from: a file, several, the address of a database, or a data frame.
+    """
+    found = prepared(document, data, bad_cells="missing", reading=document.reading, memory=None, keep_everything=True)
     look = _Look(document, found)
     return Preflight(
         file_counts(document, found, document.bad_cells),
@@ -60,13 +60,13 @@ def preflight(document: Document, data: Path) -> Preflight:
 
 
 def look_at(
-    source: object, declared: Declared, *, bad_cells: BadCells = "missing", multiline: bool = False
+    source: object, declared: Declared, *, bad_cells: BadCells = "missing", reading: Reading | None = None
 ) -> Preflight:
     """Count what preparation of a table would find, change and leave out, before there is any plan.
 
     Counts alone: no cell is quoted, and no end of what was read is told, for bounds must not be chosen by it.
     """
-    found = Preparation(source, declared, bad_cells="missing", multiline=multiline, keep_everything=True)
+    found = Preparation(source, declared, bad_cells="missing", keep_everything=True, **(reading or Reading()).arguments)
     person = person_counts(found)
     if person is not None:
         each = ExactCounts(found, before_the_lot=True).rows_each()
@@ -103,6 +103,8 @@ class _Look:
         if isinstance(self._declared.columns[name], Categories):
             moved = _moved(self._everything.cells(name), self._kept.cells(name))
             return replace(counts, moved=moved)
+        if isinstance(self._declared.columns[name], Dates):
+            return counts
         means = [each.mean(name) for each in (self._everything, self._kept)]
         before, after = (None if mean is None else float(mean) for mean in means)
         return replace(counts, mean=before, mean_kept=after)

@@ -16,20 +16,28 @@ from optcomp.statistics import (
     BadCells,
     Categories,
     ColumnTally,
+    Dates,
     Declared,
     ExactCounts,
     Integers,
     Numbers,
     Preparation,
+    Reading,
     is_snapshot,
 )
 
 
 def prepared(
-    document: Document, data: Path, *, bad_cells: BadCells, multiline: bool, memory: str | None, keep_everything: bool
+    document: Document,
+    data: object,
+    *,
+    bad_cells: BadCells,
+    reading: Reading,
+    memory: str | None,
+    keep_everything: bool,
 ) -> Preparation:
     """A file read as the plan declares; an error says that it is about the file."""
-    if is_snapshot(data):
+    if isinstance(data, str | Path) and is_snapshot(Path(data)):
         problem = "is a snapshot, of a file that was read already: name the file that it was prepared from"
         raise InvalidInput("source", str(data), problem)
     try:
@@ -37,7 +45,7 @@ def prepared(
             data,
             document.table,
             bad_cells=bad_cells,
-            multiline=multiline,
+            **reading.arguments,
             memory=memory,
             keep_everything=keep_everything,
         )
@@ -59,7 +67,7 @@ def source_counts(found: Preparation, declared: Declared, bad_cells: BadCells) -
     """A file or table, and its lines; no number of rows is declared of it."""
     source = found.source
     lines = source.lines
-    first = None if lines.first is None else f"{source.where}, line {lines.first[0]:,}"
+    first = None if lines.first is None else f"{lines.file or source.where}, line {lines.first[0]:,}"
     return FileCounts(
         name=source.where,
         size=source.size or 0,
@@ -110,6 +118,11 @@ def _column(found: Preparation, tally: ColumnTally) -> ColumnCounts:
             **known,
         )
     assert isinstance(domain, Numbers)
+    if isinstance(domain, Dates):
+        low, high = domain.ends_shown
+        ends = [None if end is None else domain.label(int(end)) for end in (tally.least, tally.greatest)]
+        counts: dict[str, Any] = {"below": tally.below, "above": tally.above, "least": ends[0], "greatest": ends[1]}
+        return ColumnCounts(tally.name, "dates", low=low, high=high, examples=tally.shown, **counts, **known)
     return ColumnCounts(
         tally.name,
         "integers" if isinstance(domain, Integers) else "reals",

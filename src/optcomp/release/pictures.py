@@ -113,7 +113,7 @@ def cells(name: str, entries: Sequence[Entry], confidence: float) -> str:
         values = [float(entry["value"]) for entry in shown]
         axes.barh(range(len(shown)), values, color="#56B4E9", height=0.62)
         for i, entry in enumerate(shown):
-            if entry.get("interval"):
+            if entry.get("interval") and None not in entry["interval"]:
                 axes.plot(entry["interval"], [i, i], color="black", linewidth=1.1)
         _name(axes, [{"name": label(entry["cell"])} for entry in shown])
         axes.set_xlabel(f"value, and where the true one lies ({100 * confidence:g} %, all together)")

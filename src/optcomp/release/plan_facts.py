@@ -18,7 +18,7 @@ from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
 from optcomp.numerics.contour import BLUR
 from optcomp.planner import HARM, Budget, Document, Line, Load, PairBudget, Plan, RhoBudget, Spending, Wish
 from optcomp.release.pictures import label
-from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals
+from optcomp.statistics import Categories, Dates, Domain, Integers, Numbers, Reals, could_be_one
 from optcomp.theorems import Bound, cks20, fz21
 
 _POINTS = 24
@@ -114,6 +114,10 @@ def declared(domain: Domain) -> str:
     """What a column may hold, for people."""
     if isinstance(domain, Categories):
         return f"{', '.join(map(label, domain.values))}; anything else counts as {domain.other}"
+    if isinstance(domain, Dates):
+        low, high = domain.ends_shown
+        where = "" if domain.zone == "UTC" else f", in the time zone {domain.zone}"
+        return f"dates from {low} to {high} by the {domain.every}{where}"
     assert isinstance(domain, Numbers)
     kind = "whole numbers" if isinstance(domain, Integers) else "numbers"
     unit = domain.given_unit if isinstance(domain, Reals) else None
@@ -188,6 +192,8 @@ def cautions(plan: Plan) -> list[str]:
     odd = [wish.name for wish in document.wishes if rows is not None and (wish.rows or 0) > rows]
     if odd:
         found.append(f"`rows` is more than data.rows: {_few(odd)}")
+    for one in could_be_one({wish.name: wish.statistic for wish in document.wishes}, document.table):
+        found.append(f"{_few(one.names)} ask disjoint rows: one statistic with `by: {one.column}` shares the budget")
     return found
 
 
@@ -239,7 +245,7 @@ def stated(document: Document, line: Line) -> dict[str, Any]:
 
 def rests_on(document: Document, line: Line) -> dict[str, Any]:
     """The same without what the error would be otherwise, which must be computed."""
-    rows = line.spending.model.rows if line.wish.statistic.needs_rows else None
+    rows = line.spending.model.stated.setting.rows if line.wish.statistic.needs_rows else None
     open_ends = assumed(document, line.wish)
     return {"rows": rows, "assumes": open_ends, "note": _note(line, rows, open_ends)}
 
@@ -256,7 +262,7 @@ def assumed(document: Document, wish: Wish) -> list[str]:
         found.append(f"no cell of {column} is missing (else tell `present`)")
     elif present < 1 and statistic.where is not None and wish.known.present is None:
         found.append(f"cells of {column} are missing as often where the condition holds (else tell `present`)")
-    return [*found, *statistic.assumes]
+    return [*found, *statistic.granted()]
 
 
 def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:

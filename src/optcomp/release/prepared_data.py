@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from optcomp.planner import Document
 from optcomp.release.file_counts import ColumnCounts, FileCounts, PersonCounts
 from optcomp.release.first_look import NOTICE
 from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared
-from optcomp.statistics import BadCells, ExactCounts, check_new_snapshot
+from optcomp.statistics import BadCells, ExactCounts, check_new_snapshot, is_address
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def prepare_data(
     check_new_snapshot(target)  # before the data are read, which may take long
     found = prepared(
         document,
-        Path(data),
+        Path(data) if not is_address(data) else data,
         bad_cells=bad,
-        multiline=document.multiline if multiline is None else multiline,
+        reading=document.reading if multiline is None else replace(document.reading, multiline=multiline),
         memory=memory,
         keep_everything=False,
     )

@@ -11,6 +11,7 @@ again goes on from there, and pays nothing more.  The file is written from what 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +27,15 @@ from optcomp.release.payer import Payer
 from optcomp.release.paying import Paying, told_by
 from optcomp.release.proved_plan import Tell, prepare
 from optcomp.release.store import Identity, NotReleased, Store, Taken, View, file_digest, plan_digest
-from optcomp.statistics import Table, difference, is_snapshot
+from optcomp.statistics import (
+    Table,
+    cells_digest,
+    difference,
+    files_of,
+    is_address,
+    is_relation,
+    is_snapshot,
+)
 
 if TYPE_CHECKING:
     from optcomp.ledger import Ledger
@@ -39,7 +48,7 @@ def table_of(document: Document, source: object) -> Table:
     """The table with what the plan declares about it: prepared now, or before by a plan that declares the same."""
     if isinstance(source, str | Path) and is_snapshot(Path(source)):
         return _from_snapshot(document, Path(source))
-    return Table(source, **document.table.arguments, bad_cells=document.bad_cells, multiline=document.multiline)
+    return Table(source, **document.table.arguments, bad_cells=document.bad_cells, **document.reading.arguments)
 
 
 def _from_snapshot(document: Document, path: Path) -> Table:
@@ -58,7 +67,7 @@ def _from_snapshot(document: Document, path: Path) -> Table:
 
 def release_plan(
     document: Document,
-    data: str | Path,
+    data: object,
     out: str | Path,
     tell: Tell = lambda what, share: None,
     *,
@@ -69,16 +78,21 @@ def release_plan(
 ) -> tuple[dict[str, Any], bool]:
     """The release of a plan about data, and whether it was made now; the same again is read from its file.
 
-    `data` is a file, which is prepared first, or a snapshot.  Either is read before anything is spent or written, and
-    then no more.  It is debited from an account of a ledger: by default the one beside the data (see `payer.py`);
-    `private` is the private folder of that ledger, by default beside its file.
-    After an interruption the same call goes on, and nothing is debited again.  `notice` is given sentences that the
-    owner of the data should read: that a ledger was made, and what was released about these people so far.
+    `data` is a file, or several by a pattern, or a data frame, which are prepared first, or a snapshot.  They are read
+    before anything is spent or written, and then no more.  It is debited from an account of a ledger: by default the
+    one beside the data (see `payer.py`); of data frames and patterns the ledger must be named.  `private` is the
+    private folder of that ledger, by default beside its file.  After an interruption the same call goes on, and nothing
+    is debited again.  `notice` is given sentences that the owner of the data should read: that a ledger was made, and
+    what was released about these people so far.
     """
     if not isinstance(document, Document):
         raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
-    source, store = _path(data, "data"), Store(_path(out, "out"))
-    with Payer(document, source, ledger, account, notice, private) as payer:
+    source, store = _named(data), Store(_path(out, "out"))
+    if ledger is None and not _beside(source):
+        problem = "must be named, for there is no file beside which it could lie"
+        raise InvalidInput("ledger", None, problem)
+    beside = source if isinstance(source, Path) else None
+    with Payer(document, beside, ledger, account, notice, private) as payer:
         found = _Data.of(document, source, tell)
         view, fresh = _Release(document, found, store, payer, tell).made()
     if fresh and view["ledger"]["releases"] > 1:
@@ -89,8 +103,22 @@ def release_plan(
 def _path(value: object, argument: str) -> Path:
     if isinstance(value, str | Path):
         return Path(value)
-    why = ": a release is bound to its data by the digest of a file; write them to one" if argument == "data" else ""
-    raise InvalidInput(argument, type(value).__name__, f"must be the path of a file{why}")
+    raise InvalidInput(argument, type(value).__name__, "must be the path of a file")
+
+
+def _named(data: object) -> object:
+    """A file by its path; a data frame as it is."""
+    if data is None or isinstance(data, bytes | int | float):
+        raise InvalidInput("data", type(data).__name__, "must be the path of a file, a snapshot, or a data frame")
+    if is_address(data) or is_relation(data):
+        problem = "may change while it is asked: prepare a snapshot of it first, and release from that"
+        raise InvalidInput("data", "a table of a database", problem)
+    return Path(data) if isinstance(data, str) else data
+
+
+def _beside(source: object) -> bool:
+    """Whether there is a file, or a snapshot, beside which a ledger can lie."""
+    return isinstance(source, Path) and (is_snapshot(source) or files_of(source) == [source])
 
 
 @dataclass(frozen=True)
@@ -98,27 +126,28 @@ class _Data:
     """The data of a release: who they are, and how they are read."""
 
     document: Document
-    path: Path
+    source: object
     digest: str
     snapshot: Table | None
 
     @classmethod
-    def of(cls, document: Document, path: Path, tell: Tell) -> _Data:
-        """A snapshot is opened, and thereby verified; of a file there is a digest."""
-        if not is_snapshot(path):
-            return cls(document, path, _digest(path, tell), None)
-        table = table_of(document, path)
+    def of(cls, document: Document, source: object, tell: Tell) -> _Data:
+        """A snapshot is opened, and thereby verified; of a file, and of cells of a data frame, there is a digest."""
+        if not (isinstance(source, Path) and is_snapshot(source)):
+            return cls(document, source, _digest(document, source, tell), None)
+        table = table_of(document, source)
         assert table.digest is not None
-        return cls(document, path, table.digest, table)
+        return cls(document, source, table.digest, table)
 
     def table(self, tell: Tell) -> Table:
         """Ready to be asked; a file must be the same after it was read."""
         if self.snapshot is not None:
             return self.snapshot
         with listening(tell):
-            table = _opened(self.document, self.path)
-        if _digest(self.path, tell) != self.digest:
-            raise UnreadableData(self.path.name, "changed while it was read; nothing was spent")
+            table = _opened(self.document, self.source)
+        if _digest(self.document, self.source, tell) != self.digest:
+            name = self.source.name if isinstance(self.source, Path) else "the table"
+            raise UnreadableData(name, "changed while it was read; nothing was spent")
         return table
 
 
@@ -165,7 +194,7 @@ def _odometer_delta(cost: ApproxDP | ZCDP) -> Fraction:
     return min(2 * delta, Fraction(1, 2)) or _DELTA
 
 
-def _opened(document: Document, data: Path) -> Table:
+def _opened(document: Document, data: object) -> Table:
     try:
         return table_of(document, data)
     except InvalidInput as error:
@@ -174,14 +203,22 @@ def _opened(document: Document, data: Path) -> Table:
         raise misfit(data, error) from None
 
 
-def misfit(data: Path, error: InvalidInput) -> InvalidInput:
-    """A column of the file is not as the plan says: an error about the file."""
-    return InvalidInput("source", str(data), f"does not fit the plan: column {error.value!r} {error.problem}")
+def misfit(data: object, error: InvalidInput) -> InvalidInput:
+    """A column of the data is not as the plan says: an error about the data."""
+    shown = str(data) if isinstance(data, Path) else type(data).__name__
+    return InvalidInput("source", shown, f"does not fit the plan: column {error.value!r} {error.problem}")
 
 
-def _digest(data: Path, tell: Tell) -> str:
+def _digest(document: Document, data: object, tell: Tell) -> str:
+    if not isinstance(data, Path):
+        try:
+            return cells_digest(data, document.table, document.reading)
+        except InvalidInput as error:
+            raise misfit(data, error) if error.argument == "columns" else error from None
     try:
-        return file_digest(data, tell)
+        files = files_of(data)
+        digests = [file_digest(each, tell) for each in files]
+        return digests[0] if files == [data] else hashlib.sha256("".join(digests).encode()).hexdigest()
     except IsADirectoryError:
         raise InvalidInput("source", str(data), "is a folder, but not a snapshot") from None
     except OSError as error:

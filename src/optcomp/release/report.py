@@ -84,8 +84,8 @@ def page(facts: Facts, growth: Sequence[Facts], release: Facts | None = None, *,
 
 _READING = (
     "Numbers are published with their noise, so counts may be negative. Intervals leave out impossible values but "
-    "always contain the published number. Chosen values, such as medians, have no interval: how far off they are "
-    "depends on the data."
+    "always contain the published number. Of chosen values, such as medians, it is told by how many rows their "
+    "rank may be off."
 )
 _CLAMPED = "Values outside the bounds count as the nearest bound. All this was declared before the data were read."
 
@@ -189,7 +189,7 @@ def _results(statistics: Sequence[Facts], confidence: float) -> list[str]:
 def _cells(entry: Facts, confidence: float, *, draw: bool, place: int) -> list[str]:
     found, sheet = entry["cells"], cell_sheet(entry, confidence)
     body = [f"<h3>{_escaped(entry['name'], 60)}: {_escaped(entry['statistic'], 200)}</h3>"]
-    if draw:
+    if draw and not any(isinstance(each["value"], str) for each in found):  # dates are told without a picture
         body.append(_figure(pictures.cells(f"cells-{place}", found, confidence), _cut(found, pictures.MOST_CELLS)))
     body.append(_table(sheet, MOST_CELLS))
     if len(found) > MOST_CELLS:

@@ -73,7 +73,8 @@ def result_sheet(statistics: Sequence[Facts], confidence: float) -> Sheet:
 
 def cell_sheet(entry: Facts, confidence: float) -> Sheet:
     """The cells of a released statistic that has many."""
-    rows = [Row((label(each["cell"]), *_numbers(each))) for each in entry["cells"]]
+    rank = {"rows_off": entry.get("rows_off")}
+    rows = [Row((label(each["cell"]), *_numbers({**each, **rank}))) for each in entry["cells"]]
     headings = ("cell", "value", f"{_sure(confidence)} for all")
     return Sheet(f"{entry['name']}: {entry['statistic']}", headings, 1, tuple(rows))
 
@@ -89,12 +90,18 @@ def compared(statistics: Sequence[Facts]) -> dict[str, list[str]]:
 
 def _numbers(entry: Facts) -> tuple[str, str]:
     """A released number, and the interval if there is one."""
-    interval = entry["interval"]
-    return _value(entry["value"]), "" if interval is None else f"{_value(interval[0])} to {_value(interval[1])}"
+    interval, off = entry["interval"], entry.get("rows_off")
+    if interval is None:
+        return _value(entry["value"]), "" if off is None else f"its rank within {near(off, 4)} rows"
+    if interval == [None, None]:
+        return _value(entry["value"]), "any number"
+    return _value(entry["value"]), f"{_value(interval[0])} to {_value(interval[1])}"
 
 
-def _value(number: float) -> str:
-    """Whole ones whole, others with six digits."""
+def _value(number: float | str) -> str:
+    """Whole ones whole, others with six digits; a date as it is."""
+    if isinstance(number, str):
+        return number
     if isinstance(number, int) or _WHOLE[0] <= abs(number) < _WHOLE[1]:
         return f"{number:,.0f}"
     return f"{number:,.6g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,22 +56,34 @@ class Released:
 
 
 def _told(found: Answer, confidence: float) -> dict[str, Any]:
-    """One value, or one for each cell, with intervals where they follow from the noise."""
-    try:
-        interval = found.interval(confidence)
-    except InvalidInput:
-        interval = None
+    """One value, or one for each cell, with intervals where they follow from the noise, and how far ranks are off."""
+    interval = None if found.question.noise.chooses else found.interval(confidence)
+    return _values(found, interval) | rank_told(found.question, found.declared, confidence)
+
+
+def rank_told(question: Question, table: Declared, confidence: float) -> dict[str, Any]:
+    """By how many rows the ranks of choices may be off; nothing of what is no choice."""
+    off = question.statistic.rows_off(table, question.scales(table), confidence)
+    return {} if off is None else {"rows_off": off}
+
+
+def _values(found: Answer, interval: Any) -> dict[str, Any]:
     if not isinstance(found.value, Mapping):
-        return {"value": found.value, "interval": None if interval is None else list(interval)}
+        return {"value": found.value, "interval": _ends(interval)}
     cells = [
         {
             "cell": list(cell) if isinstance(cell, tuple) else cell,
             "value": value,
-            "interval": None if interval is None else list(interval[cell]),
+            "interval": None if interval is None else _ends(interval[cell]),
         }
         for cell, value in found.value.items()
     ]
     return {"cells": cells}
+
+
+def _ends(interval: Sequence[float] | None) -> list[float | None] | None:
+    """The ends of an interval; null where it has none."""
+    return None if interval is None else [end if math.isfinite(end) else None for end in interval]
 
 
 def noise_told(question: Question, table: Declared) -> list[dict[str, Any]]:

@@ -8,9 +8,11 @@ from optcomp.statistics.cell_conditions import cells_where
 from optcomp.statistics.cells import OTHER_ENCODING
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
+from optcomp.statistics.dates import Dates, TimeUnit
 from optcomp.statistics.declaration import difference, read_declaration
 from optcomp.statistics.declaration import written_declaration as declaration_document
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
+from optcomp.statistics.disjoint import could_be_one
 from optcomp.statistics.domains import (
     OTHER,
     Categories,
@@ -26,7 +28,9 @@ from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.moments import MOST_ROWS
 from optcomp.statistics.part import IntegerVector, Part
+from optcomp.statistics.people import People
 from optcomp.statistics.predicates import (
     check_condition,
     columns_of,
@@ -37,13 +41,32 @@ from optcomp.statistics.predicates import (
 from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
+from optcomp.statistics.regression import Regression
+from optcomp.statistics.seen_columns import SeenColumn, seen_columns
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
-from optcomp.statistics.snapshot import is_snapshot, named_ledger
-from optcomp.statistics.sources import named_columns
+from optcomp.statistics.snapshot import is_snapshot, named_ledger, reading_of
+from optcomp.statistics.sources import (
+    DECIMALS,
+    ENCODINGS,
+    FILE_ENDINGS,
+    JOINS,
+    QUOTES,
+    THOUSANDS,
+    Dialect,
+    Proposal,
+    Reading,
+    files_of,
+    has_dialect,
+    is_address,
+    is_relation,
+    named_columns,
+    propose,
+    tables_of,
+)
 from optcomp.statistics.stated import Setting, StatedError
 from optcomp.statistics.statistic import Statistic
 from optcomp.statistics.sum import Sum
-from optcomp.statistics.table import BadCells, Preparation, Table
+from optcomp.statistics.table import BadCells, Preparation, Table, cells_digest
 from optcomp.statistics.tallies import ColumnTally
 from optcomp.statistics.variance import Variance
 
@@ -56,15 +79,22 @@ __all__ = [
     "Contingency",
     "Contribution",
     "Count",
+    "DECIMALS",
+    "Dates",
     "Declared",
+    "Dialect",
     "Domain",
+    "ENCODINGS",
     "Entries",
     "ExactCounts",
     "FACTS",
+    "FILE_ENDINGS",
     "Histogram",
     "IntegerVector",
     "Integers",
+    "JOINS",
     "Known",
+    "MOST_ROWS",
     "Mean",
     "Median",
     "Named",
@@ -75,30 +105,44 @@ __all__ = [
     "OTHER",
     "OTHER_ENCODING",
     "Part",
+    "People",
     "Preparation",
+    "Proposal",
+    "QUOTES",
     "Quantiles",
     "Question",
+    "Reading",
     "Reals",
+    "Regression",
+    "SeenColumn",
     "Setting",
     "StatedError",
     "Statistic",
     "Sum",
+    "THOUSANDS",
     "TOP",
     "Table",
+    "TimeUnit",
     "UNKNOWN",
     "Variance",
     "as_written",
     "audit_cases",
+    "cells_digest",
     "cells_where",
     "check_condition",
     "check_new_snapshot",
     "checked_confidence",
     "columns_of",
     "condition",
+    "could_be_one",
     "declaration_document",
     "difference",
+    "files_of",
     "fragments",
+    "has_dialect",
     "in_condition",
+    "is_address",
+    "is_relation",
     "is_snapshot",
     "kind_of",
     "known_from",
@@ -107,9 +151,13 @@ __all__ = [
     "named_ledger",
     "noise_reach",
     "number_text",
+    "propose",
     "read_declaration",
     "read_question",
     "read_statistic",
+    "reading_of",
+    "seen_columns",
     "statistic_document",
+    "tables_of",
     "undeclared_values",
 ]

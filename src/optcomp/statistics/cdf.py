@@ -56,7 +56,11 @@ class CDF(Counts):
     def _axes(self, table: Declared) -> dict[str, Axis]:
         return {self.column: binned(table.domain(self.column, Numbers), self._bins(table))}
 
-    def value(self, table: Declared, amounts: Amounts) -> dict[float, float]:
+    def adds_up(self) -> bool:
+        """Shares do not."""
+        return False
+
+    def value(self, table: Declared, amounts: Amounts) -> dict[Any, float]:
         """The share of the noisy counts up to each edge, made monotone; missing values are left out.
 
         Halfway between the largest share so far and the smallest to come: no farther off than the farthest share was.
@@ -68,8 +72,9 @@ class CDF(Counts):
         told = (0.5 * (high + low) for high, low in zip(above, below, strict=True))
         return dict(zip(self._ends(table), told, strict=True))
 
-    def _ends(self, table: Declared) -> list[float]:
-        return [float(edge) for edge in self._bins(table).edges[1:]]
+    def _ends(self, table: Declared) -> list[Any]:
+        domain = table.domain(self.column, Numbers)
+        return [domain.told(Fraction(edge)) for edge in self._bins(table).edges[1:]]
 
     def off(self, table: Declared, noises: Noises, shares: Sequence[float], rows: float) -> float:
         """How far off the shares of so many rows up to each edge may be, at all edges together.
@@ -90,7 +95,7 @@ class CDF(Counts):
         below = (Fraction((ceil(edge) if whole_numbers else edge) - domain.low) / size for edge in edges)
         return (*(float(clamped(share, Fraction(0), Fraction(1))) for share in below), 1.0)
 
-    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> dict[float, Interval]:
+    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> dict[Any, Interval]:
         """For all edges together; at the last one the share is 1."""
         told, rows = self.value(table, amounts), float(sum(amounts[0][:-1]))
         if rows < 1:

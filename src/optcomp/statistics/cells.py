@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from optcomp.errors import InvalidInput
+from optcomp.statistics.date_cells import read_dates
+from optcomp.statistics.dates import Dates
 from optcomp.statistics.domains import Categories, Domain, Integers, Numbers
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 Codes = npt.NDArray[np.int64]
 """Of the cells of a column."""
@@ -30,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 """Numbers, as cells say them."""
 MISSING = -1
 """Nothing is there."""
-NOT_A_NUMBER, BEYOND, NOT_UTF8, LONG, STRANGE = -2, -3, -4, -5, -6
+NOT_A_NUMBER, BEYOND, NOT_UTF8, LONG, STRANGE, NOT_A_DATE = -2, -3, -4, -5, -6, -7
 """Why a cell cannot be read."""
 OTHER_ENCODING = "text that is not UTF-8"
 """The reason that goes away if the file is converted."""
@@ -39,6 +40,7 @@ WHY = {
     BEYOND: "a number beyond the range of floats",
     NOT_UTF8: OTHER_ENCODING,
     LONG: "longer than 4,096 characters",
+    NOT_A_DATE: "not a date or time as declared",
     STRANGE: "neither text nor a number, a truth value or a date",
 }
 """The same for people."""
@@ -46,7 +48,7 @@ MOST_LETTERS = 4096
 """Of a cell: no category and nobody's name is as long."""
 _NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?$"
 """Text that is a number; around it there may be spaces."""
-_NOTHING = ["", "na", "n/a", "nan", "null", "none"]
+NOTHING = ["", "na", "n/a", "nan", "null", "none"]
 """What people and programs write where a number is missing, in any case."""
 _INFINITE = {sign + word: float(sign + word) for sign in ("", "+", "-") for word in ("inf", "infinity")}
 """Words for infinities, in any case."""
@@ -60,26 +62,6 @@ _LETTERS = {NOT_UTF8: "u", LONG: "l", STRANGE: "s"}
 """These letters."""
 
 
-def fits(name: str, domain: Domain | None, kind: pa.DataType) -> None:
-    """Refuses columns of a type that cannot hold what is declared; `None` is the column of people."""
-    import pyarrow as pa
-
-    is_a = pa.types
-    while is_a.is_dictionary(kind):
-        kind = kind.value_type
-    if isinstance(kind, pa.BaseExtensionType):
-        kind = kind.storage_type
-    number = is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_decimal(kind) or is_a.is_boolean(kind)
-    text = is_a.is_string(kind) or is_a.is_large_string(kind) or is_a.is_string_view(kind) or is_a.is_null(kind)
-    raw = is_a.is_binary(kind) or is_a.is_large_binary(kind) or is_a.is_binary_view(kind)
-    if number or text or raw:
-        return
-    if isinstance(domain, Numbers):
-        raise InvalidInput("columns", name, f"must hold numbers to be declared as numbers, and holds {kind}")
-    if not (is_a.is_temporal(kind) or is_a.is_fixed_size_binary(kind)):
-        raise InvalidInput("columns", name, f"must hold text, numbers, truth values or dates, and holds {kind}")
-
-
 def plain(column: Any) -> Any:
     """A column of Arrow as one of int64, float64, truth values or text; text says by its mark what it could not be."""
     import pyarrow as pa
@@ -91,7 +73,8 @@ def plain(column: Any) -> Any:
         column = column.storage
     kind = column.type
     if is_a.is_dictionary(kind):
-        return plain(column.dictionary_decode())
+        known = plain(column.dictionary)  # whose own type Arrow may not know how to take cells of
+        return plain(pa.DictionaryArray.from_arrays(column.indices, known).dictionary_decode())
     if is_a.is_boolean(kind):
         return column
     if is_a.is_floating(kind):
@@ -166,10 +149,27 @@ def mark(why: int) -> str:
 
 def encode(domain: Domain, column: Any) -> tuple[Codes, Floats | None]:
     """The codes of a plain column, and the numbers that were read if it is one of numbers."""
+    if isinstance(domain, Dates):
+        return _dated(domain, column)
     if isinstance(domain, Numbers):
         return _numbers(domain, column)
     assert isinstance(domain, Categories)
     return _categories(domain, column), None
+
+
+def _dated(domain: Dates, column: Any) -> tuple[Codes, Floats]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.utf8_trim(as_words(column), " ")
+    indices, found = read_dates(domain, words)
+    codes = np.clip(indices - int(domain.low), 0, domain.top)
+    nothing = _filled(pc.is_in(pc.ascii_lower(words), pa.array(NOTHING, words.type))) | ~_filled(words.is_valid())
+    marked = _marked(words)
+    codes[~found] = NOT_A_DATE
+    codes[marked < 0] = marked[marked < 0]
+    codes[nothing] = MISSING
+    return codes, np.where(found, indices.astype(np.float64), np.nan)
 
 
 def person(column: Any) -> tuple[Any, Codes]:
@@ -179,7 +179,7 @@ def person(column: Any) -> tuple[Any, Codes]:
 
     if pa.types.is_integer(column.type):
         return column, np.zeros(len(column), np.int64)
-    words = _words(column)
+    words = as_words(column)
     codes = _marked(words)
     codes[~_filled(pc.and_(words.is_valid(), pc.not_equal(words, "")))] = MISSING
     return pc.if_else(pa.array(codes == 0), words, pa.scalar(None, pa.large_string())), codes
@@ -258,7 +258,7 @@ def _read_words(words: Any, places: npt.NDArray[np.intp], values: Floats, why: C
     import pyarrow.compute as pc
 
     low = pc.ascii_lower(words)
-    bad = ~_filled(pc.is_in(low, pa.array(_NOTHING, low.type)))
+    bad = ~_filled(pc.is_in(low, pa.array(NOTHING, low.type)))
     codes = _marked(words)
     codes[(codes == 0) & bad] = NOT_A_NUMBER
     for word, value in _INFINITE.items():
@@ -324,13 +324,13 @@ def _categories(domain: Categories, column: Any) -> Codes:
 
     first = domain.values[0]
     if isinstance(first, bool):
-        words = pc.ascii_lower(pc.utf8_trim(_words(column), " "))
+        words = pc.ascii_lower(pc.utf8_trim(as_words(column), " "))
         codes = np.full(len(words), domain.top, np.int64)
         for value, known in ((True, _TRUE), (False, _FALSE)):
             if value in domain.values:
                 codes[_filled(pc.is_in(words, pa.array(known, words.type)))] = domain.values.index(value)
     elif isinstance(first, str):
-        words = _words(column)
+        words = as_words(column)
         found = pc.index_in(words, pa.array(domain.values, words.type))
         codes = found.fill_null(domain.top).to_numpy(zero_copy_only=False).astype(np.int64)
     else:
@@ -338,7 +338,7 @@ def _categories(domain: Categories, column: Any) -> Codes:
         codes = _integer_codes(domain, column)
     unknown = codes == domain.top
     if unknown.any():
-        text = _words(words)
+        text = as_words(words)
         empty = _filled(pc.equal(pc.utf8_trim(text, " "), "")) | ~_filled(text.is_valid())
         codes[unknown & empty] = MISSING
         marked = _marked(text)
@@ -370,7 +370,7 @@ def _integer_codes(domain: Categories, column: Any) -> Codes:
     return codes
 
 
-def _words(column: Any) -> Any:
+def as_words(column: Any) -> Any:
     """A plain column as text; whole numbers are written as such, also by columns of floats."""
     import pyarrow as pa
     import pyarrow.compute as pc

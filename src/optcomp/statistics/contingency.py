@@ -9,7 +9,7 @@ from typing import Any
 from optcomp.errors import InvalidInput
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
-from optcomp.statistics.count_tables import Axis, Counts, Edges, axis, edges_text, listed_edges
+from optcomp.statistics.count_tables import EDGES, Axis, Counts, Edges, axis, edges_text, listed_edges
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Domain
 from optcomp.statistics.entries import Entries, as_written
@@ -39,7 +39,7 @@ class Contingency(Counts):
                 "edges": {
                     "type": "object",
                     "description": "Edges for columns of numbers.",
-                    "additionalProperties": {"type": "array", "items": fragments.ANY_NUMBER, "minItems": 2},
+                    "additionalProperties": {"type": "array", "items": EDGES["items"], "minItems": 2},
                 },
             },
         ),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.entries import Entries
+from optcomp.statistics.groups import BY, Adds, Columns, Grouped
 from optcomp.statistics.joint_noise import Noises
-from optcomp.statistics.part import IntegerVector, Part, scalar
-from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, around_count, first_row
-from optcomp.statistics.table import Table
+from optcomp.statistics.part import IntegerVector
+from optcomp.statistics.statistic import Interval, Keyword, around_count
+from optcomp.statistics.table import Shape, Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -23,43 +25,51 @@ def _read(entries: Entries) -> Count:
     said = entries.take("count", object)
     if said not in ("rows", None):
         raise InvalidInput(entries.path("count"), said, "must be rows, or nothing; a condition belongs to `where`")
-    return Count(entries.condition())
+    return Count(entries.condition(), entries.by())
 
 
 @dataclass(frozen=True, repr=False)
-class Count(Statistic):
-    """How many rows there are, or satisfy a condition."""
+class Count(Grouped):
+    """How many rows there are, or satisfy a condition; in all, or in each group."""
 
     where: str | None = None
+    by: Columns = ()
     comparable = True
     keywords = (
         Keyword(
             "count",
             _read,
-            {"count": {"enum": ["rows", None], "description": "How many rows there are: say rows, or nothing."}},
+            {"count": {"enum": ["rows", None], "description": "How many rows there are: say rows, or nothing."}, **BY},
         ),
     )
 
-    def expression(self, table: Table) -> ir.Table:
+    def shapes(self, table: Table) -> dict[str, Shape]:
+        """None: rows are counted, whatever they hold."""
+        return {}
+
+    def sums(self, rows: ir.Table, table: Table) -> dict[str, Any]:
         """COUNT(*)."""
-        rows = table.rows({}, self.where)
-        return rows.aggregate(count=rows.count())
+        return {"count": rows.count()}
 
-    def parts(self, table: Declared) -> tuple[Part, ...]:
-        """One integer."""
-        return (scalar("count", table.contribution.sum_change(0, 1)),)
+    def adds(self, table: Declared) -> tuple[Adds, ...]:
+        """One."""
+        return (Adds("count", 0, 1),)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
+    def group_integers(self, table: Declared, sums: IntegerVector) -> IntegerVector:
         """The count."""
-        return (first_row(rows),)
+        return sums
 
-    def value(self, table: Declared, amounts: Amounts) -> int:
+    def group_value(self, table: Declared, amounts: Sequence[Fraction]) -> int:
         """The noisy count."""
-        return int(amounts[0][0])
+        return int(amounts[0])
 
-    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
+    def group_interval(self, table: Declared, amounts: Sequence[Fraction], noises: Noises) -> Interval:
         """No count is negative; but the noisy one, which may be, is inside."""
-        return around_count(amounts[0][0], noises.cells(1))
+        return around_count(amounts[0], noises.cells(1))
+
+    def adds_up(self) -> bool:
+        """Each row is in one group."""
+        return bool(self.by)
 
     def grows(self, table: Declared) -> bool:
         """If people are added, and not exchanged."""
@@ -67,7 +77,7 @@ class Count(Statistic):
 
     def document(self) -> dict[str, Any]:
         """Such as: count: rows."""
-        return self.worded(count="rows")
+        return self.worded(count="rows", by=list(self.by) or None)
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
@@ -77,8 +87,9 @@ class Count(Statistic):
             "count-gaussian": AuditCase(Count(), {"rho": "1/2"}, trials=14_000, delta=1e-3),
             "count-replaced": AuditCase(Count("region == 'south'"), {"epsilon": 1}, "replaced", trials=14_000),
             "count-rows": AuditCase(Count(), {"epsilon": 1}, "rows", trials=14_000),
+            "count-by": AuditCase(Count(by="region"), {"epsilon": 1}, "rows", trials=10_000),
         }
 
     def audit_feature(self, value: Any) -> Hashable | None:
         """The count itself: all that there is."""
-        return int(value)
+        return None if self.by else int(value)

@@ -6,7 +6,7 @@ Every declared cell gets noise, also the empty ones; a cell that is not declared
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
@@ -14,8 +14,9 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.numerics import Exact, Number, exact, ratio, whole
+from optcomp.numerics import Exact, Number, exact, whole
 from optcomp.statistics import fragments
+from optcomp.statistics.dates import DATED
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import MOST_BOUND, Categories, Domain, Integers, Numbers
 from optcomp.statistics.entries import number_text
@@ -39,7 +40,12 @@ DEFAULT_BINS = 10
 """Where neither edges nor bins are given."""
 Edges = Sequence[Number]
 """As people give them."""
-EDGES = fragments.listed(fragments.ANY_NUMBER, "Ascending edges that cover the bounds.", 2, MOST_BINS)
+EDGES = fragments.listed(
+    {"anyOf": [fragments.ANY_NUMBER, {"type": "string", "pattern": r"^\s*[0-9]{4}-[0-9]{2}"}]},
+    "Ascending edges that cover the bounds; of dates their text.",
+    2,
+    MOST_BINS,
+)
 """As JSON Schema says them."""
 BINS = fragments.whole("So many bins of equal width.", 1, MOST_BINS)
 """As JSON Schema says them."""
@@ -59,18 +65,14 @@ class Bins(Written):
         if edges is not None:
             return cls(_checked_edges(edges, domain))
         count = whole(DEFAULT_BINS if bins is None else bins, "bins", 1, MOST_BINS)
-        found = tuple(domain.low + (domain.high - domain.low) * i / count for i in range(count + 1))
+        found = domain.even_edges(count)
         if not _ascend(found):
             raise InvalidInput("bins", bins, "are too many: floats cannot tell their edges apart")
         return cls(found)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
+    def labels(self, domain: Numbers) -> tuple[str, ...]:
         """Such as [18, 65)."""
-        ends = [f"{float(edge):.12g}" for edge in self.edges]
-        if len(set(ends)) < len(ends):
-            ends = [_exact_name(edge) for edge in self.edges]
-        pairs = list(pairwise(ends))
+        pairs = list(pairwise(domain.edge_names(self.edges)))
         return tuple(f"[{a}, {b}{']' if i == len(pairs) - 1 else ')'}" for i, (a, b) in enumerate(pairs))
 
     def firsts(self, domain: Numbers) -> list[int]:
@@ -95,7 +97,7 @@ class Bins(Written):
 
 
 def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
-    found = tuple(exact(edge, "edges") for edge in edges)
+    found = tuple(domain.edge(edge) for edge in edges)
     if any(abs(Fraction(edge)) > MOST_BOUND for edge in found):
         raise InvalidInput("edges", edges, f"must lie within {float(MOST_BOUND):g} of zero")
     if not 2 <= len(found) <= MOST_BINS or not _ascend(found):
@@ -105,13 +107,8 @@ def _checked_edges(edges: Edges, domain: Numbers) -> tuple[Exact, ...]:
     return found
 
 
-def _exact_name(edge: Exact) -> str:
-    """Two edges have one name only if they are equal, as floats or as fractions."""
-    return repr(float(edge)) if float(edge) == edge and edge != int(edge) else ratio(Fraction(edge))
-
-
-def listed_edges(edges: Edges | None) -> tuple[Exact | int, ...] | None:
-    """A copy, in exact numbers: whoever gave the edges may change them, and 1/2 is the edge 0.5."""
+def listed_edges(edges: Edges | None) -> tuple[Exact | int | str, ...] | None:
+    """A copy, in exact numbers: whoever gave the edges may change them, and 1/2 is the edge 0.5.  Dates stay text."""
     if edges is None:
         return None
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
@@ -119,15 +116,21 @@ def listed_edges(edges: Edges | None) -> tuple[Exact | int, ...] | None:
     return tuple(_plain_edge(edge) for edge in edges)
 
 
-def _plain_edge(edge: Number) -> Exact | int:
+def _plain_edge(edge: Number) -> Exact | int | str:
     """Exact, and an integer where it is whole, as people write it; there is one zero."""
+    if isinstance(edge, str) and DATED.match(edge):
+        return edge.strip()
     found = exact(edge, "edges")
     return int(found) if not found or (isinstance(found, Fraction) and found.denominator == 1) else found
 
 
 def edges_text(edges: Edges | None) -> list[str] | None:
     """Edges as exact rationals in text."""
-    return None if edges is None else [number_text(edge, "edges") for edge in edges]
+    return None if edges is None else [_edge_text(edge) for edge in edges]
+
+
+def _edge_text(edge: Number) -> str:
+    return edge if isinstance(edge, str) and DATED.match(edge) else number_text(edge, "edges")
 
 
 def binning(edges: Edges | None, bins: int | None) -> dict[str, Any]:
@@ -165,14 +168,14 @@ def axis(domain: Domain, edges: Edges | None = None, bins: int | None = None) ->
         return Axis(domain.cells, _same, each=True, starts=range(domain.top + 1))
     assert isinstance(domain, Numbers)
     if edges is None and bins is None and isinstance(domain, Integers) and domain.high - domain.low < MOST_VALUES:
-        labels = (*range(int(domain.low), int(domain.high) + 1), MISSING)
+        labels = (*map(domain.label, range(int(domain.low), int(domain.high) + 1)), MISSING)
         return Axis(labels, _same, each=True, starts=range(domain.top + 1))
     return binned(domain, Bins.of(domain, edges, bins))
 
 
 def binned(domain: Numbers, bins: Bins) -> Axis:
     """Bins, and a cell for missing values."""
-    labels, starts = (*bins.labels, MISSING), (0, *bins.firsts(domain)[1:-1])
+    labels, starts = (*bins.labels(domain), MISSING), (0, *bins.firsts(domain)[1:-1])
     return Axis(labels, lambda cell: bins.place(domain, cell), each=False, starts=starts)
 
 
@@ -180,8 +183,38 @@ def _same(key: Any) -> Any:
     return key
 
 
+def checked_axes(axes: dict[str, Axis], argument: str) -> dict[str, Axis]:
+    """The cells of every column; refused if there are too many in all."""
+    size = prod(len(each.labels) for each in axes.values())
+    if size > MOST_CELLS:
+        raise InvalidInput(argument, list(axes), f"make {size} cells, more than {MOST_CELLS}")
+    return axes
+
+
+def cells_of(axes: Mapping[str, Axis]) -> tuple[Any, ...]:
+    """The label of each cell; a tuple of labels for several columns."""
+    labels = [each.labels for each in axes.values()]
+    return labels[0] if len(labels) == 1 else tuple(product(*labels))
+
+
+def place_of(axes: Sequence[Axis], keys: Sequence[Any]) -> int:
+    """The place among all cells of what has these keys in a query."""
+    place = 0
+    for each, key in zip(axes, keys, strict=True):
+        place = place * len(each.labels) + each.index(key)
+    return place
+
+
 class Counts(Statistic):
     """Counts of the cells of one or more columns."""
+
+    def cell_names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(getattr(self, "columns", ())) or (self.values_of or "cell",)
+
+    def adds_up(self) -> bool:
+        """Each row is in one cell, unless some are left out because a person has many."""
+        return True
 
     @abstractmethod
     def _axes(self, table: Declared) -> dict[str, Axis]:
@@ -189,16 +222,11 @@ class Counts(Statistic):
 
     def axes(self, table: Declared) -> dict[str, Axis]:
         """The cells of every column; refused if there are too many in all."""
-        found = self._axes(table)
-        size = prod(len(each.labels) for each in found.values())
-        if size > MOST_CELLS:
-            raise InvalidInput("columns", list(found), f"make {size} cells, more than {MOST_CELLS}")
-        return found
+        return checked_axes(self._axes(table), "columns")
 
     def cells(self, table: Declared) -> tuple[Any, ...]:
         """The label of each cell; a tuple of labels for several columns."""
-        labels = [each.labels for each in self.axes(table).values()]
-        return labels[0] if len(labels) == 1 else tuple(product(*labels))
+        return cells_of(self.axes(table))
 
     def expression(self, table: Table) -> ir.Table:
         """GROUP BY the cell."""
@@ -223,10 +251,7 @@ class Counts(Statistic):
         axes = list(self.axes(table).values())
         counts = [0] * prod(len(each.labels) for each in axes)
         for *keys, count in rows:
-            place = 0
-            for each, key in zip(axes, keys, strict=True):
-                place = place * len(each.labels) + each.index(key)
-            counts[place] += int(count)
+            counts[place_of(axes, keys)] += int(count)
         return (tuple(counts),)
 
     def value(self, table: Declared, amounts: Amounts) -> Any:

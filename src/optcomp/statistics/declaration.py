@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from optcomp.errors import InvalidInput, shown
+from optcomp.statistics.dates import Dates
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import Categories, Domain, Integers, Reals
 
@@ -62,6 +63,8 @@ def _both(what: str, one: object, other: object, places: tuple[str, str]) -> str
 
 
 def _domain(domain: Domain) -> dict[str, Any]:
+    if isinstance(domain, Dates):
+        return {"dates": list(domain.ends_shown), "unit": domain.every, "zone": domain.zone, "format": domain.format}
     if isinstance(domain, Integers):
         return {"integers": [int(domain.low), int(domain.high)]}
     if isinstance(domain, Reals):
@@ -72,6 +75,9 @@ def _domain(domain: Domain) -> dict[str, Any]:
 
 
 def _read(column: Mapping[str, Any]) -> Domain:
+    if "dates" in column:
+        first, last = column["dates"]
+        return Dates(first, last, column["unit"], column["zone"], column["format"])
     if "integers" in column:
         return Integers(*column["integers"])
     if "reals" in column:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from optcomp.errors import InvalidInput
+from optcomp.guarantees import Neighbours as Neighbours
 from optcomp.numerics import whole
 from optcomp.statistics.domains import Categories, Domain, Numbers
 from optcomp.statistics.fixed import Fixed
 
-Neighbours = Literal["add-remove", "replace"]
-"""What two neighbouring tables differ in."""
 _MOST_ROWS = 10**6
 """Of one person: beyond, noise drowns everything."""
 
@@ -46,6 +45,23 @@ class Contribution:
         full = min(self.groups, self.rows // self.rows_per_group)
         rest = min(self.rows - full * self.rows_per_group, self.rows_per_group) if full < self.groups else 0
         return (full * self.rows_per_group**2 + rest**2) * (2 if self.replace else 1)
+
+    def cells_change(self, low: int, high: int) -> tuple[int, int]:
+        """The most that sums of disjoint cells can change in all, and the sum of their squares.
+
+        Each row adds something in [low, high], or nothing, to one cell.  Say M is the largest |x|, and S the largest
+        sum of squares of one person's counts.  If rows u become v, |u - v|² ≤ 2S·M² - 2u·v, and -u·v ≤ S·high·(-low).
+        Where all rows may be in one cell, u and v are mixtures of such, and |u - v|² is largest at two of them: both
+        in one cell, or in two.
+        """
+        top, bottom = max(high, 0), min(low, 0)
+        most, alone = max(top, -bottom), Contribution(self.rows, self.groups, self.rows_per_group, replace=False)
+        l1, squares = alone.cells_l1 * most, alone.cells_l2_squared
+        if not self.replace:
+            return l1, squares * most**2
+        if self.rows_per_group == self.rows:
+            return 2 * l1, squares * max((top - bottom) ** 2, 2 * most**2)
+        return 2 * l1, 2 * squares * (most**2 - top * bottom)
 
     def sum_change(self, low: int, high: int) -> int:
         """The most that a sum can change to which each row adds something in [low, high], or nothing."""
@@ -162,5 +178,5 @@ class Declared:
 
 def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
     if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
-        raise InvalidInput("columns", columns, "must map names to Integers, Reals or Categories")
+        raise InvalidInput("columns", columns, "must map names to Integers, Reals, Dates or Categories")
     return Fixed(columns)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.numerics import Number, exact, ratio, whole
+from optcomp.numerics import Exact, Number, exact, ratio, whole
 
 OTHER = "(other)"
 """The cell of everything that is not declared, unless it is named."""
@@ -42,6 +42,11 @@ class Domain(ABC):
     @abstractmethod
     def top(self) -> int:
         """The largest integer that a cell becomes; the least is 0."""
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether text in its cells is read as numbers."""
+        return self.holds in (int, float)
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,6 +102,23 @@ class Numbers(Domain):
     def middle(self) -> Fraction:
         """What that cell stands for."""
         return (self.first + self.middle_cell) * self.step
+
+    def told(self, value: Fraction) -> Any:
+        """A value of the column as people are told it."""
+        return float(value)
+
+    def edge(self, value: Number | str) -> Exact:
+        """An edge of bins, as people give it."""
+        return exact(value, "edges")
+
+    def even_edges(self, count: int) -> tuple[Exact, ...]:
+        """Those of so many bins of equal width, from bound to bound."""
+        return tuple(self.low + (self.high - self.low) * place / count for place in range(count + 1))
+
+    def edge_names(self, edges: Sequence[Exact]) -> list[str]:
+        """What edges are called: with twelve digits, or exactly where that is not enough."""
+        names = [f"{float(edge):.12g}" for edge in edges]
+        return names if len(set(names)) == len(names) else [_exact_name(edge) for edge in edges]
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -157,6 +179,10 @@ class Integers(Numbers):
     def holds(self) -> type[str | bool | int | float]:
         """Integers."""
         return int
+
+    def label(self, index: int) -> Any:
+        """What a whole number is called in tables of counts."""
+        return index
 
     def __repr__(self) -> str:
         return f"Integers({int(self.low)}, {int(self.high)})"
@@ -254,6 +280,11 @@ def writable(value: str | int) -> bool:
     if isinstance(value, int):
         return abs(value) < 2**63
     return all(not 0xD800 <= ord(letter) <= 0xDFFF for letter in value)
+
+
+def _exact_name(edge: Exact) -> str:
+    """Two edges have one name only if they are equal, as floats or as fractions."""
+    return repr(float(edge)) if float(edge) == edge and edge != int(edge) else ratio(Fraction(edge))
 
 
 def nearest(value: Fraction) -> int:

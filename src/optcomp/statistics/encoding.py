@@ -11,6 +11,7 @@ import numpy as np
 from optcomp.errors import UnreadableData
 from optcomp.numerics import report
 from optcomp.statistics import cells
+from optcomp.statistics.column_types import fits
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.sources import Source
 from optcomp.statistics.tallies import ColumnTally
@@ -39,9 +40,9 @@ def used_columns(declared: Declared) -> list[str]:
 def check_kinds(declared: Declared, source: Source) -> None:
     """Refuses a source whose columns cannot hold what is declared."""
     for name, domain in declared.columns.items():
-        cells.fits(name, domain, source.kinds[name])
+        fits(name, domain, source.kinds[name])
     if declared.person is not None:
-        cells.fits(declared.person, None, source.kinds[declared.person])
+        fits(declared.person, None, source.kinds[declared.person])
 
 
 class Encoder:
@@ -93,7 +94,8 @@ class Encoder:
 
         assert tally.domain is not None
         column = cells.plain(batch.column(tally.name))
-        codes, values = cells.encode(tally.domain, column)
+        in_numbers = self._source.in_numbers(column) if tally.domain.of_numbers else column
+        codes, values = cells.encode(tally.domain, in_numbers)
         tally.add(column, codes, values)
         return pa.array(codes.astype(np.int32), mask=codes < 0)
 
@@ -109,7 +111,7 @@ class Encoder:
         lines, tallies = self._source.lines, [*self.columns, *([self.person] if self.person is not None else [])]
         found: list[tuple[int, str, str]] = []
         if lines.first is not None:
-            found.append((lines.first[0], f"{self._source.where}, line {lines.first[0]:,}", lines.first[1]))
+            found.append((lines.first[0], line_of(self._source, lines.first[0]), lines.first[1]))
         for tally in tallies:
             if tally.first is not None:
                 row, why = tally.first
@@ -119,6 +121,11 @@ class Encoder:
             return
         _, place, reason = min(found)
         raise unreadable(place, reason, sum(lines.bad.values()), sum(tally.unreadable for tally in tallies))
+
+
+def line_of(source: Source, line: int) -> str:
+    """Where a line is."""
+    return f"{source.lines.file or source.where}, line {line:,}"
 
 
 def unreadable(place: str, reason: str, lines: int, found: int) -> UnreadableData:

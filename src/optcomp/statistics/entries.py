@@ -82,6 +82,14 @@ class Entries:
         """The condition on rows, if there is one."""
         return cast("str | None", self.take("where", str, None))
 
+    def by(self) -> tuple[str, ...]:
+        """The columns that a statistic is grouped by: a name, or several in a list."""
+        given = self.has("by")
+        found = self.take("by", object, ())
+        if not isinstance(found, Sequence) or (given and not found):
+            raise InvalidInput(self.path("by"), found, "must be a column, or a list of columns")
+        return (found,) if isinstance(found, str) else tuple(found)
+
     def edges(self) -> tuple[Any, ...] | None:
         """The edges of bins, if there are any."""
         found = self.take("edges", Sequence, None)

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from optcomp.errors import InvalidInput
+from optcomp.numerics import whole as whole_number
 from optcomp.statistics.domains import Coarse, Numbers
+from optcomp.statistics.fragments import Schema, whole
 from optcomp.statistics.joint_noise import UP, Noises
 from optcomp.statistics.part import Part
 from optcomp.statistics.stated import Setting, StatedError
-from optcomp.statistics.table import Table
+from optcomp.statistics.table import Shape
 
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
-
+MOST_ROWS = 10**15
+"""More than there are people, and floats count them exactly."""
 Ends = tuple[float, float]
 """Two numbers between which something lies."""
 NARROWER = 3
 """How often a bound on an error is put into itself: after that it hardly moves."""
 
 
-def steps(table: Table, column: str, coarse: Coarse, where: str | None) -> ir.Table:
-    """The rows of a statistic, its column in whole units counted from the lowest."""
-    table.domain(column, Numbers)
-    return table.rows({"steps": (column, coarse.of)}, where)
+def steps(column: str, coarse: Coarse) -> dict[str, Shape]:
+    """The column of a statistic in whole units counted from the lowest."""
+    return {"steps": (column, coarse.of)}
 
 
 def ratio(total: Fraction, count: Fraction) -> Fraction:
@@ -42,6 +42,23 @@ def most_from_middle(domain: Numbers, coarse: Coarse) -> float:
     return float(max(-low * unit, high * unit, domain.high - domain.middle, domain.middle - domain.low)) * UP
 
 
+PUBLIC_ROWS: Mapping[str, Schema] = {
+    "public_rows": whole(
+        "How many rows have a value, if everybody may know that: all of the budget goes to the sums then.", 1, MOST_ROWS
+    )
+}
+"""The entry of plans."""
+
+
+def checked_rows(rows: int | None, grouped: bool) -> int | None:
+    """A public number of rows with a value; of all rows, not of groups."""
+    if rows is None:
+        return None
+    if grouped:
+        raise InvalidInput("public_rows", rows, "is about all rows at once: it cannot be told together with by")
+    return whole_number(rows, "public_rows", 1, MOST_ROWS)
+
+
 def mean_off(noises: Noises, far: float, most: float, unit: float, rows: float, share: float = 1.0) -> float:
     """An e with e·rows no less than the reach of (far + e)·t + s: from the largest factor downwards."""
     off = noises.together((most, unit), share) / rows
@@ -51,11 +68,16 @@ def mean_off(noises: Noises, far: float, most: float, unit: float, rows: float, 
 
 
 class RatioError(StatedError):
-    """The error of a mean or a variance: for all means and variances that the plan says are possible."""
+    """The error of a mean or a variance: for all means and variances that the plan says are possible.
 
-    def __init__(self, setting: Setting, parts: tuple[Part, ...], domain: Numbers, half: float) -> None:
+    `counted`: the first part is the number of rows, with noise; if not, that number is public.
+    """
+
+    def __init__(
+        self, setting: Setting, parts: tuple[Part, ...], domain: Numbers, half: float, *, counted: bool = True
+    ) -> None:
         super().__init__(setting, parts)
-        self.domain, self.half = domain, half
+        self.domain, self.half, self.counted = domain, half, counted
         self.width = float(domain.high - domain.low)
 
     @property
@@ -105,11 +127,13 @@ class RatioError(StatedError):
     @property
     def likeness(self) -> tuple[Hashable, ...]:
         """Bounds, and what the plan says."""
-        return self.half, self.width, self.means, self.variances
+        return self.half, self.width, self.means, self.variances, self.counted, self.setting.rows
 
     def error(self, scales: Sequence[float]) -> float:
         """For the noise that is drawn, within the bounds."""
-        sure = self.setting.confidence + self.noise.below_one(scales[0], self.setting.rows or 0)
+        sure = self.setting.confidence
+        if self.counted:
+            sure += self.noise.below_one(scales[0], self.setting.rows or 0)
         if not sure < 1:
             return min(math.inf, self.most)
         return min(self.off(self.noises(scales, sure), float(self.setting.rows or 1)), self.most)
@@ -123,7 +147,8 @@ class RatioError(StatedError):
     def stated_for(self) -> str:
         """For which means the error holds: it is stated for the worst of them."""
         centre = self.setting.known.centre
-        return ", wherever their mean lies" if centre is None else f", for a mean {anywhere(centre)}"
+        mean = ", wherever their mean lies" if centre is None else f", for a mean {anywhere(centre)}"
+        return self.setting.where + mean
 
     def otherwise(self, scales: Sequence[float]) -> tuple[str, float] | None:
         """In the middle, if nobody says where the mean is."""

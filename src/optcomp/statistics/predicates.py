@@ -2,7 +2,8 @@
 
 A condition looks at one row at a time and cannot fail on any value: comparisons of declared columns with constants,
 joined by and, or, not.  A missing value satisfies no comparison, but `x is None` asks for it.  A column whose name is
-no word of Python stands between backquotes: `gross wage` > 5000.
+no word of Python stands between backquotes: `gross wage` > 5000; a backquote in it is doubled.  A category that was
+never declared is refused by its name.  Dates are compared with text: day >= '2024-03-01'.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from optcomp.errors import InvalidInput
+from optcomp.statistics.dates import Dates
 from optcomp.statistics.domains import Categories, Domain, Numbers, nearest, writable
 
 Cell = tuple[Domain, Any]
@@ -42,9 +44,11 @@ _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
 """The same with both sides exchanged."""
 _MOST_LENGTH = 2000
 """Of a condition: some hundred comparisons."""
+_SHOWN = 8
+"""Categories of a column that a refusal names."""
 _MOST_DEPTH = 50
 """Engines refuse deeper expressions."""
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`\n]+)`""")
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`((?:[^`]|``)+)`""", re.DOTALL)
 """A constant that is text, which stays as it is, or a column between backquotes."""
 
 
@@ -52,7 +56,7 @@ def in_condition(column: str) -> str | None:
     """How a condition writes the name of a column; None if it cannot."""
     if column.isidentifier() and not keyword.iskeyword(column):
         return column
-    return None if not column or "`" in column or not column.isprintable() else f"`{column}`"
+    return f"`{column.replace('`', '``')}`" if column else None
 
 
 def columns_of(where: str, declared: Collection[str]) -> tuple[str, ...]:
@@ -98,7 +102,7 @@ def _unquoted(where: str) -> tuple[str, dict[str, str]]:
         if found[1] is None:
             return found[0]
         made = f"{word}0{len(names)}"
-        names[made] = found[1]
+        names[made] = found[1].replace("``", "`")
         return made
 
     return _QUOTED.sub(replaced, where), names
@@ -165,16 +169,16 @@ class _Reader:
             there = _there(domain, cell)
             return there if isinstance(op, ast.IsNot) else ~there
         if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
-            inside = _among(cell, [_code(domain, self._constant(value, left.id)) for value in right.elts])
+            inside = _among(cell, [_code(domain, self._declared(value, left.id)) for value in right.elts])
             return inside if isinstance(op, ast.In) else _there(domain, cell) & ~inside
+        if isinstance(op, ast.Eq | ast.NotEq):
+            same = _among(cell, [_code(domain, self._declared(right, left.id))])
+            return same if isinstance(op, ast.Eq) else _there(domain, cell) & ~same
         if type(op) in _COMPARISONS:
             return self._compared(domain, cell, type(op), self._constant(right, left.id))
         raise self._refused("compares in a way that is not known")
 
     def _compared(self, domain: Domain, cell: Any, op: type[ast.cmpop], constant: Any) -> Any:
-        if op in (ast.Eq, ast.NotEq):
-            same = _among(cell, [_code(domain, constant)])
-            return same if op is ast.Eq else _there(domain, cell) & ~same
         if isinstance(domain, Numbers):
             return _beside(domain, cell, op, Fraction(constant))
         assert isinstance(domain, Categories)
@@ -187,6 +191,15 @@ class _Reader:
         except KeyError:
             known = ", ".join(self._columns)
             raise self._refused(f"names the column {node.id!r}; declared are {known}") from None
+
+    def _declared(self, node: ast.expr, name: str) -> Any:
+        """A constant that a cell can be equal to: of categories one that is declared."""
+        value, domain = self._constant(node, name), self._columns[name][0]
+        if isinstance(domain, Categories) and value not in domain.values:
+            some = ", ".join(map(repr, domain.values[:_SHOWN])) + (", …" if len(domain.values) > _SHOWN else "")
+            rest = f"; `{name} is None` finds all others" if value == domain.other else ""
+            raise self._refused(f"names {value!r}, which is no declared category of {name!r} ({some}){rest}")
+        return value
 
     def _constant(self, node: ast.expr, name: str) -> Any:
         value: Any
@@ -203,6 +216,12 @@ class _Reader:
             or (isinstance(value, str | int) and not writable(value))
         ):
             raise self._refused(f"must compare the column {name!r} with constants of its kind")
+        domain = self._columns[name][0]
+        if isinstance(domain, Dates):
+            try:
+                return domain.index_of(value)
+            except InvalidInput as error:
+                raise self._refused(f"compares {name!r} with {value!r}, which {error.problem}") from None
         return -value if sign < 0 else value
 
     def _refused(self, problem: str) -> InvalidInput:

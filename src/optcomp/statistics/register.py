@@ -14,12 +14,14 @@ from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
 from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.people import People
 from optcomp.statistics.quantiles import Quantiles
+from optcomp.statistics.regression import Regression
 from optcomp.statistics.statistic import Keyword, Statistic
 from optcomp.statistics.sum import Sum
 from optcomp.statistics.variance import Variance
 
-_KNOWN: list[type[Statistic]] = [Count, Sum, Mean, Variance, Histogram, Contingency, CDF, Quantiles]
+_KNOWN: list[type[Statistic]] = [Count, People, Sum, Mean, Variance, Histogram, Contingency, CDF, Quantiles, Regression]
 """In the order in which they are told."""
 
 

@@ -17,7 +17,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from optcomp.statistics.encoding import PERSON, cell_name
 from optcomp.statistics.engines import ParquetRows, Rows, TableRows, kind_of_rows
 from optcomp.statistics.preparing import ROWS, group_name, new_key, within_name
 from optcomp.statistics.row_files import literal_path
+from optcomp.statistics.sources import Dialect
 
 FORMAT, KEYS, VERSION = "optcomp-snapshot", "optcomp-snapshot-keys", 1
 """How the two files begin."""
@@ -189,6 +190,16 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
     if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
     return declared, Frozen(rows, lot, how, digest, path)
+
+
+def reading_of(path: Path) -> dict[str, Any]:
+    """How the source of a snapshot was read, where that is said: `dialect` of a file of lines, and `rename`."""
+    how = _read(path / DECLARATION, FORMAT).get("preparation")
+    if not isinstance(how, dict):
+        return {}
+    known = [each.name for each in fields(Dialect)]
+    dialect = {"dialect": {name: how[name] for name in known}} if all(name in how for name in known) else {}
+    return dialect | ({"rename": how["rename"]} if "rename" in how else {})
 
 
 def named_ledger(path: Path) -> tuple[str, str] | None:

@@ -32,6 +32,8 @@ class Setting:
     """Those that have a value, where there may be others."""
     confidence: float
     known: Known = UNKNOWN
+    where: str = ""
+    """Which rows are meant if not all, for people: a phrase that goes on after their number."""
 
 
 class StatedError(ABC):
@@ -59,7 +61,7 @@ class StatedError(ABC):
     @property
     def stated_for(self) -> str:
         """For which data it is stated, for people: a phrase that goes on after the number of rows."""
-        return ""
+        return self.setting.where
 
     def otherwise(self, scales: Sequence[float]) -> tuple[str, float] | None:
         """When it would be another, for people, and which."""

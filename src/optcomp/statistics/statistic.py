@@ -51,12 +51,20 @@ class Statistic(Written, ABC):
     where: str | None
     keywords: ClassVar[tuple[Keyword, ...]] = ()
     """The words for it in plans."""
-    needs_rows: ClassVar[bool] = False
-    """Whether its error depends on how many rows have a value in its column."""
     assumes: ClassVar[tuple[str, ...]] = ()
     """What a stated error takes for granted about the values, for people."""
     comparable: ClassVar[bool] = False
     """Whether it is one number that may be whole, so that thresholds can be compared with it."""
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether its error depends on how many rows have a value in its column."""
+        return False
+
+    @property
+    def all_rows(self) -> bool:
+        """Whether it is about all rows at once: what is known about a column is true of them."""
+        return self.where is None and not getattr(self, "by", ())
 
     @abstractmethod
     def expression(self, table: Table) -> ir.Table:
@@ -81,6 +89,10 @@ class Statistic(Written, ABC):
         None if that does not follow from the noises.
         """
 
+    def rows_off(self, table: Declared, scales: Sequence[float], confidence: float) -> float | None:
+        """By how many rows the rank of what was chosen may be off; None of what is no choice by rank."""
+        return None
+
     @classmethod
     def noises(cls) -> tuple[Noise, ...]:
         """How it can be answered, the default first: with all noise that is added to numbers."""
@@ -98,6 +110,14 @@ class Statistic(Written, ABC):
     def size(self, table: Declared, rows: float) -> float:
         """What an error is relative to: the rows for counts, the range for values."""
         return rows
+
+    def granted(self) -> tuple[str, ...]:
+        """What its stated error takes for granted about the values, for people."""
+        return self.assumes
+
+    def compares(self) -> bool:
+        """Whether it is one number that thresholds can be compared with."""
+        return self.comparable
 
     def grows(self, table: Declared) -> bool:
         """Whether it never becomes less if a person is added."""
@@ -118,6 +138,14 @@ class Statistic(Written, ABC):
         found = getattr(self, "column", None)
         return found if isinstance(found, str) else None
 
+    def cell_names(self) -> tuple[str, ...]:
+        """What the cells of an answer are of, one name for each of their labels."""
+        return tuple(getattr(self, "by", ()))
+
+    def adds_up(self) -> bool:
+        """Whether its cells are counts of rows, each row in one of them, so that they add up to the number of rows."""
+        return False
+
     def measure(self, table: Table) -> tuple[IntegerVector, ...]:
         """The exact integers: for mechanisms that add noise, not for publication."""
         return self.integers(table, table.run(table.prepared(self, self.expression)))
@@ -126,6 +154,8 @@ class Statistic(Written, ABC):
         """Such as: mean of income where age >= 18."""
         about = getattr(self, "column", None) or ", ".join(getattr(self, "columns", ()))
         name = type(self).__name__.lower() + (f" of {about}" if about else "")
+        grouped = ", ".join(getattr(self, "by", ()))
+        name = f"{name} by {grouped}" if grouped else name
         return f"{name} where {self.where}" if self.where else name
 
     def document(self) -> dict[str, Any]:

@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.declared import Declared
 from optcomp.statistics.domains import MOST_UNITS, Coarse, Numbers
+from optcomp.statistics.groups import BY, Adds, Columns, Grouped
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.moments import steps
-from optcomp.statistics.part import IntegerVector, Part, scalar
-from optcomp.statistics.statistic import Amounts, Interval, Keyword, Statistic, first_row
-from optcomp.statistics.table import Table
+from optcomp.statistics.part import IntegerVector
+from optcomp.statistics.statistic import Interval, Keyword
+from optcomp.statistics.table import Shape, Table
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
 @dataclass(frozen=True, repr=False)
-class Sum(Statistic):
-    """The sum of a column, each value clamped to its bounds."""
+class Sum(Grouped):
+    """The sum of a column, each value clamped to its bounds; in all, or in each group."""
 
     column: str
     where: str | None = None
+    by: Columns = ()
     comparable = True
     keywords = (
         Keyword(
             "sum",
-            lambda entries: Sum(entries.take("sum", str), entries.condition()),
-            {"sum": fragments.text(fragments.COLUMN)},
+            lambda entries: Sum(entries.take("sum", str), entries.condition(), entries.by()),
+            {"sum": fragments.text(fragments.COLUMN), **BY},
         ),
     )
 
-    def expression(self, table: Table) -> ir.Table:
+    def shapes(self, table: Table) -> dict[str, Shape]:
+        """Whole units above the lowest."""
+        return steps(self.column, self._coarse(table))
+
+    def sums(self, rows: ir.Table, table: Table) -> dict[str, Any]:
         """How many, and the sum of whole units above the lowest."""
-        rows = steps(table, self.column, self._coarse(table), self.where)
-        return rows.aggregate(count=rows.steps.count(), total=rows.steps.sum())
+        return {"count": rows.steps.count(), "total": rows.steps.sum()}
 
     def _coarse(self, table: Declared) -> Coarse:
         domain: Numbers = table.domain(self.column, Numbers)
         return domain.coarse(MOST_UNITS)
 
-    def parts(self, table: Declared) -> tuple[Part, ...]:
-        """One integer."""
+    def adds(self, table: Declared) -> tuple[Adds, ...]:
+        """A value within the bounds."""
         coarse = self._coarse(table)
-        return (scalar("sum", table.contribution.sum_change(coarse.low, coarse.high), coarse.unit),)
+        return (Adds("sum", coarse.low, coarse.high, coarse.unit),)
 
-    def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
+    def group_integers(self, table: Declared, sums: IntegerVector) -> IntegerVector:
         """The sum."""
-        count, total = first_row(rows)
-        return ((total + self._coarse(table).low * count,),)
+        count, total = sums
+        return (total + self._coarse(table).low * count,)
 
-    def value(self, table: Declared, amounts: Amounts) -> float:
+    def group_value(self, table: Declared, amounts: Sequence[Fraction]) -> float:
         """The noisy sum."""
-        return float(amounts[0][0])
+        return float(amounts[0])
 
-    def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Interval:
+    def group_interval(self, table: Declared, amounts: Sequence[Fraction], noises: Noises) -> Interval:
         """On either side."""
         off = noises.cells(1) * table.domain(self.column, Numbers).unit
-        return float(amounts[0][0] - off), float(amounts[0][0] + off)
+        return float(amounts[0] - off), float(amounts[0] + off)
 
     @property
     def error_unit(self) -> str:
@@ -78,7 +85,7 @@ class Sum(Statistic):
 
     def document(self) -> dict[str, Any]:
         """Such as: sum: income."""
-        return self.worded(sum=self.column)
+        return self.worded(sum=self.column, by=list(self.by) or None)
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
@@ -88,4 +95,5 @@ class Sum(Statistic):
             "sum-reals": AuditCase(Sum("income"), {"epsilon": 2}, trials=8_000),
             "sum-gaussian": AuditCase(Sum("income"), {"epsilon": 2, "delta": "0.01"}, trials=2_000, delta=0.01),
             "sum-replaced": AuditCase(Sum("age"), {"epsilon": 2}, "replaced", trials=10_000),
+            "sum-by": AuditCase(Sum("age", by="region"), {"epsilon": 2}, "replaced", trials=8_000),
         }

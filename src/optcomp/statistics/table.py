@@ -6,9 +6,10 @@ declared.  The source is never looked at again.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from optcomp.errors import InvalidInput
 from optcomp.extras import needed
 from optcomp.statistics import snapshot
+from optcomp.statistics.cells import as_words, plain
 from optcomp.statistics.declared import Declared, Neighbours
 from optcomp.statistics.domains import Domain, Numbers
-from optcomp.statistics.encoding import Encoder, cell_name, used_columns
+from optcomp.statistics.encoding import PERSON, Encoder, cell_name, used_columns
 from optcomp.statistics.engines import ParquetRows, Row, Rows, checked_memory, wide
 from optcomp.statistics.predicates import columns_of, condition
 from optcomp.statistics.preparing import (
@@ -33,7 +35,7 @@ from optcomp.statistics.preparing import (
 )
 from optcomp.statistics.row_files import WorkingFolder
 from optcomp.statistics.snapshot import Frozen
-from optcomp.statistics.sources import Source, opened
+from optcomp.statistics.sources import Dialect, Reading, Source, opened
 from optcomp.statistics.spark import in_spark, prepare_in_spark
 
 if TYPE_CHECKING:
@@ -50,11 +52,13 @@ _MOST_QUERIES = 1024
 class Table(Declared):
     """A table that statistics can be asked of.
 
-    `source` is a CSV or Parquet file, a pandas, polars or Arrow table, or a table of Ibis.  It is read here and now,
-    and never again.  A cell that cannot be read raises `UnreadableData`; `bad_cells="missing"` counts it as missing
-    instead.  `multiline` says that quoted cells of a CSV file may hold line breaks.  `memory` bounds what the engine
-    takes, such as "512MB"; what is larger goes to disk.  `lot_key`, 32 bytes, decides which rows of a person stay;
-    without it one is drawn.  The rest is as in `Declared`.
+    `source` is a file, several by a pattern, the address of a database, a pandas or polars frame, arrays by their
+    names, or a table of Arrow or Ibis (docs/snapshots.md lists all).  It is read here and now, and never again.  A cell
+    that cannot be read raises `UnreadableData`; `bad_cells="missing"` counts it as missing instead.  `multiline` says
+    that quoted cells of a CSV file may hold line breaks, `dialect` how it is written (`Dialect`, or a mapping).
+    `rename` maps names in the source to those that are declared, `table` names a table of a database or a sheet of a
+    workbook.  `memory` bounds what the engine takes, such as "512MB"; what is larger goes to disk.  `lot_key`, 32
+    bytes, decides which rows of a person stay; without it one is drawn.  The rest is as in `Declared`.
     """
 
     _frozen: Frozen
@@ -76,6 +80,9 @@ class Table(Declared):
         population: str | None = None,
         bad_cells: BadCells = "refuse",
         multiline: bool = False,
+        dialect: Dialect | Mapping[str, Any] | None = None,
+        rename: Mapping[str, str] | None = None,
+        table: str | None = None,
         memory: str | None = None,
         lot_key: bytes | None = None,
     ) -> None:
@@ -89,14 +96,16 @@ class Table(Declared):
             neighbours=neighbours,
             population=population,
         )
-        found = _source(source, self, multiline)
+        reading = Reading.of(multiline, dialect, rename, table)
+        found = _source(source, self, reading)
         object.__setattr__(self, "name", name or found.name)
         if in_spark(found):
             key = _checked(bad_cells, lot_key)
             rows = prepare_in_spark(found, self, key, refuse=bad_cells == "refuse")
-            self._hold(Frozen(rows, key, {"bad_cells": bad_cells, **found.dialect}))
+            self._hold(Frozen(rows, key, {"bad_cells": bad_cells, **found.dialect, **reading.written}))
             return
-        self._hold(Preparation(found, self, bad_cells=bad_cells, memory=memory, lot_key=lot_key).frozen)
+        how: dict[str, Any] = {"bad_cells": bad_cells, "memory": memory, "lot_key": lot_key}
+        self._hold(Preparation(found, self, **how, **reading.arguments).frozen)
 
     def _hold(self, frozen: Frozen) -> None:
         self._frozen, self._rows = frozen, frozen.rows
@@ -161,10 +170,18 @@ class Table(Declared):
         kinds = {name: "int64" if wide(most) else "int32" for name, most in snapshot.columns_of_rows(self).items()}
         return ibis.table(kinds, name=self._rows.name)
 
-    def rows(self, shapes: Mapping[str, Shape], where: str | None = None, grouped: str | None = None) -> ir.Table:
+    def rows(
+        self,
+        shapes: Mapping[str, Shape],
+        where: str | None = None,
+        grouped: str | None = None,
+        *,
+        whose: bool = False,
+    ) -> ir.Table:
         """The rows that satisfy the condition, with the columns that the shapes make of their integers.
 
-        Of the column `grouped` the groups of each person, and the rows in each group, are bounded too.
+        Of the column `grouped` the groups of each person, and the rows in each group, are bounded too; `whose` adds the
+        column that tells people apart, which no answer may hold.
         """
         asked = columns_of(where, self.columns) if where is not None else ()
         for column, *_ in shapes.values():
@@ -178,6 +195,8 @@ class Table(Declared):
                 condition(where, {column: (self.columns[column], self._cell(kept, column)) for column in asked})
             )
         made = {name: shape(self._cell(kept, column)) for name, (column, shape) in shapes.items()}
+        if whose:
+            made[PERSON] = kept[PERSON]
         return kept.select(**made) if made else kept
 
     def _cell(self, rows: ir.Table, column: str) -> Any:
@@ -228,13 +247,17 @@ class Preparation:
         *,
         bad_cells: BadCells = "refuse",
         multiline: bool = False,
+        dialect: Dialect | Mapping[str, Any] | None = None,
+        rename: Mapping[str, str] | None = None,
+        table: str | None = None,
         memory: str | None = None,
         lot_key: bytes | None = None,
         keep_everything: bool = False,
     ) -> None:
         self.lot_key, memory = _checked(bad_cells, lot_key), checked_memory(memory)
         self.declared = declared
-        self.source = source if isinstance(source, Source) else _source(source, declared, multiline)
+        reading = Reading.of(multiline, dialect, rename, table)
+        self.source = source if isinstance(source, Source) else _source(source, declared, reading)
         self._folder = WorkingFolder()
         folder = Path(self._folder.name)
         self.found: Encoder = prepare(
@@ -242,7 +265,7 @@ class Preparation:
         )
         if bad_cells == "refuse":
             self.found.refuse()
-        how = {"bad_cells": bad_cells, **self.source.dialect}
+        how = {"bad_cells": bad_cells, **self.source.dialect, **reading.written}
         self.frozen = Frozen(_Temporary(folder / ROWS, memory, self._folder), self.lot_key, how)
         self.rows = self.frozen.rows
         self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
@@ -271,13 +294,24 @@ class _Temporary(ParquetRows):
         self._folder = folder
 
 
-def _source(source: object, declared: Declared, multiline: bool) -> Source:
-    if not isinstance(multiline, bool):
-        raise InvalidInput("multiline", multiline, "must be True or False")
+def _source(source: object, declared: Declared, reading: Reading) -> Source:
     if isinstance(source, str | Path) and snapshot.is_snapshot(Path(source)):
         raise InvalidInput("source", str(source), "is a snapshot: open it by Table.open")
     numbers = {column for column, domain in declared.columns.items() if domain.holds in (int, float)}
-    return opened(source, used_columns(declared), numbers, multiline)
+    return opened(source, used_columns(declared), numbers, reading)
+
+
+def cells_digest(source: object, declared: Declared, reading: Reading) -> str:
+    """SHA-256 of the cells that are read of a table in memory, in their order; a plain digest, and private."""
+    digest, found = hashlib.sha256(), _source(source, declared, reading)
+    for name in used_columns(declared):
+        digest.update(f"{len(name)} {name} {found.kinds[name]}\n".encode())
+    with closing(found.batches()) as batches:
+        for batch in batches:
+            for column in batch.columns:
+                for word in as_words(plain(column)).to_pylist():
+                    digest.update(b"-" if word is None else f"{len(word)} {word}".encode())
+    return digest.hexdigest()
 
 
 def _never_changes(question: Hashable) -> bool:

@@ -132,6 +132,12 @@ def _others(bound: Claim, mixture: Mixture) -> tuple[list[list[object]], list[di
             "is about notions such as Rényi bounds, and certificates cover only (ε, δ) pairs and mechanisms whose "
             "loss is known",
         )
+    if mixture.neighbours == "replace":
+        raise InvalidInput(
+            "bound",
+            bound,
+            "is about samples where a record is replaced, and certificates cover samples for persons added or removed",
+        )
     gaussians, laws = described(mixture)
     for number, what in ((len(gaussians), "Gaussian noise of {} different μ"), (len(laws), "{} different laws")):
         if number > MOST_INLINE:
@@ -157,14 +163,14 @@ def described(mixture: Mixture) -> tuple[list[list[object]], list[dict[str, obje
 
 def _mu(value: KnownLoss) -> Exact | None:
     """μ of Gaussian noise; a sample of everybody is none."""
-    if isinstance(value, PoissonSubsampled) and value.rate == 1:
+    if isinstance(value, PoissonSubsampled) and value.rate == 1 and value.neighbours == "add-remove":
         return _mu(value.mechanism)
     return value.mu if isinstance(value, Gaussian | GaussianDP) else None
 
 
 def _described(value: KnownLoss) -> dict[str, object]:
     """The kind of a law with its parameters."""
-    if isinstance(value, PoissonSubsampled):
+    if isinstance(value, PoissonSubsampled) and value.neighbours == "add-remove":
         inner, rate = value.mechanism, value.rate
         if isinstance(inner, Gaussian):
             return {"kind": "poisson_subsampled_gaussian", "mu": _number(inner.mu), "rate": _number(rate)}

@@ -38,6 +38,7 @@ from optcomp.guarantees import (
     RandomizedResponse,
     RenyiDP,
     SparseVectorDP,
+    WithoutReplacement,
 )
 from optcomp.numerics import FLOAT_BITS, float_up, precision
 
@@ -148,7 +149,16 @@ STEPS = (
     Conversion(ZCDP, ApproxZCDP, "BS16", zcdp_to_approx_zcdp),
     Conversion((ZCDP, TCDP, Exponential), RenyiDP, "M17", notion_to_renyi),
     Conversion(
-        (Laplace, DiscreteLaplace, Gaussian, GaussianDP, DiscreteGaussian, RandomizedResponse, PoissonSubsampled),
+        (
+            Laplace,
+            DiscreteLaplace,
+            Gaussian,
+            GaussianDP,
+            DiscreteGaussian,
+            RandomizedResponse,
+            PoissonSubsampled,
+            WithoutReplacement,
+        ),
         RenyiDP,
         "M17",
         losses_to_renyi,

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from flint import arb, fmpz
 
-from optcomp.guarantees import PoissonSubsampled
+from optcomp.guarantees import PoissonSubsampled, WithoutReplacement
 from optcomp.instances import Mixture, slack, with_leaks
 from optcomp.numerics import DEEP_BITS, Exact, Side, ball, certified_root, precision, told_down, told_up
 from optcomp.numerics.laws import AtomicLaw, Law
@@ -183,7 +183,7 @@ class ClosedForms:
         atoms = [way.atoms for way in self._curves]
         if all(known is not None and len(known) <= _FEW_ATOMS for known in atoms):
             return True
-        return any(isinstance(value, PoissonSubsampled) for value, _ in self.mixture.losses)
+        return any(isinstance(value, PoissonSubsampled | WithoutReplacement) for value, _ in self.mixture.losses)
 
     def delta(self, epsilon: Exact) -> tuple[float, float]:
         """δ between two numbers."""

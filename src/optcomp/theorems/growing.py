@@ -248,6 +248,7 @@ def suits(mixture: Mixture) -> bool:
     return (
         bool(mixture.losses)
         and not mixture.bounded
+        and not mixture.loose
         and not mixture.all_gaussian
         and not zdw22.alone(mixture)
         and mixture.pairs.exact_sizes

@@ -170,6 +170,45 @@ _RECORDS = (
         optimal=True,
     ),
     Theorem(
+        id="REPLACE",
+        name="Poisson samples where a record is replaced",
+        statement=(
+            "Let one person's presence in a sample move a number by at most Δ, and let each person be in it with "
+            "probability q, independently. For tables in which one record is another one, the pair P = (1 − q)N(0) + "
+            "qN(Δ), Q = (1 − q)N(0) + qN(−Δ) dominates, N(a) the law of the noise about a: Gaussian noise in any "
+            "number of dimensions, or Laplace noise on one number. Two tables have it: in one of them the record "
+            "pulls to one side, in the other to the opposite one."
+        ),
+        hypotheses=(
+            "A sample drawn anew for each round by independent coins; Δ is about a person added to a sample or removed "
+            "from it, not replaced in it. All mechanisms of a list are about replaced records."
+        ),
+        source=(
+            "by the Neyman–Pearson lemma, proved in docs/losses.md; the pair is the one that Lebeda, Regehr, Kamath, "
+            "Steinke, Avoiding Pitfalls for Privacy Accounting of Subsampled Mechanisms under Composition, 2024, study"
+        ),
+        optimal=True,
+    ),
+    Theorem(
+        id="ZDW22-11",
+        name="samples of fixed size without replacement",
+        statement=(
+            "Let (P, Q) dominate a mechanism for tables in which one record is another one. On a batch of m of n "
+            "records, drawn without replacement, q = m/n, its curve is at most that of (1 − q)Q + qP against Q for "
+            "ε ≥ 0 and that of Q against (1 − q)Q + qP for ε < 0. Both together are the curve of one pair, with an "
+            "atom at loss 0, so they compose as in ZDW22. At every ε two tables attain it, but for several rounds not "
+            "the same two: a total is an upper bound."
+        ),
+        hypotheses=(
+            "A batch drawn anew for each round; n is public. The sensitivity of the noise is about a record replaced. "
+            "All mechanisms of a list are about replaced records."
+        ),
+        source=(
+            "Zhu, Dong, Wang, Optimal Accounting of Differential Privacy via Characteristic Function, AISTATS 2022, "
+            "Theorem 11; proved again in docs/losses.md"
+        ),
+    ),
+    Theorem(
         id="DRS22",
         name="Gaussian differential privacy",
         statement=(

@@ -44,7 +44,7 @@ from optcomp.numerics.contour import (
     short,
 )
 from optcomp.numerics.grids import Found, Way, way_for
-from optcomp.numerics.laws import Law, MixedNormalLaw
+from optcomp.numerics.laws import GluedNormalLaw, Law, MixedNormalLaw, ReplacedNormalLaw
 from optcomp.theorems import far_rounds
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
@@ -65,6 +65,8 @@ _FEW, _FIRST_WORK = 4, 1.5e8
 _SOME, _MORE_WORK, _MOST_WORK = 64, 1.2e9, 4e9
 """From so many rounds on the grid is less good, and the contour may take more: such guesses are twice too large or
 more.  And the most for which it is tried after a grid that was not fine enough."""
+_FIRST_REPLACED = 4.5e8
+"""The work of a first contour where records are replaced: a value of the law takes longer, and so does a grid."""
 _MOST_ON_GRID = 2000
 """More subsampled rounds are left to the contour: splitting a loss costs as much for each."""
 _WIDE, _NOTHING = 1e-7, 1e-12
@@ -225,21 +227,23 @@ def _either(
 
     `about` guesses the work of the contour.
     """
-    rounds = sum(count for _, count in laws) if isinstance(laws[0][0], MixedNormalLaw) else 0
+    sampled = isinstance(laws[0][0], MixedNormalLaw | ReplacedNormalLaw | GluedNormalLaw)
+    rounds = sum(count for _, count in laws) if sampled else 0
     way = way_for(laws) if effort.rtol >= _LEAST_GRID_WIDTH and rounds <= _MOST_ON_GRID else None
     if way is None:
         return contour(effort.work)
-    dear = about() if rounds > _FEW else math.inf
+    replaced = rounds > _FEW and not isinstance(laws[0][0], MixedNormalLaw)
+    dear = about() if rounds > _FEW and not replaced else math.inf
     first: Bracket | None = None
-    if asked := dear < (_MORE_WORK if rounds >= _SOME else _FIRST_WORK):
-        first = contour(effort.work)
+    if asked := replaced or dear < (_MORE_WORK if rounds >= _SOME else _FIRST_WORK):
+        first = contour(min(effort.work, _FIRST_REPLACED) if replaced else effort.work)
         if first is None or not first.capped:
             return first
     on_grid = grid(way)
     if on_grid is None:
-        return first if asked else contour(effort.work)
+        return first if asked and not replaced else contour(effort.work)
     found = _bracket(on_grid) if first is None else _bracket(on_grid).meet(first)
-    if asked or not (wide(found) or (found.capped and dear < _MOST_WORK)):
+    if (asked and not replaced) or not (wide(found) or (found.capped and dear < _MOST_WORK)):
         return found
     other = contour(effort.work)
     if other is None:
@@ -248,8 +252,8 @@ def _either(
 
 
 def _bracket(found: Found) -> Bracket:
-    """An answer of the grid as one of the contour."""
-    return Bracket(found.lower, found.upper, _ON_GRID, found.places, found.capped)
+    """An answer of a way as one of the contour."""
+    return Bracket(found.lower, found.upper, _ON_GRID if found.gridded else _NO_PLAN, found.places, found.capped)
 
 
 def support(laws: Laws) -> float:

@@ -81,7 +81,7 @@ class Window:
         """Nothing was asked of another host, and the browser complained of nothing (its policy included)."""
         hosts = {urlsplit(address).netloc for address in self.asked if not address.startswith(("data:", "blob:"))}
         assert hosts <= {urlsplit(self.url).netloc}
-        assert not self.complaints
+        assert not self.complaints, self.complaints
 
     def close(self) -> None:
         """Check once more, and close it."""

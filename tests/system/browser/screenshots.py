@@ -38,7 +38,7 @@ def take(folder: Path, tell: Callable[[str], None]) -> None:
     with demo_server() as demo, browser() as chromium:
         tokens = {None: None, "owner": demo["owner"], "analyst": demo["analysts"][0], "auditor": demo["auditor"]}
         pages = {
-            None: {"first": "/", "calculator": _SUM},
+            None: {"first": "/", "calculator": _SUM, "docs": "/docs/engine.html"},
             "owner": {"planner": _planned(chromium, demo), "office": "/owner"},
             "analyst": {"desk": "/analyst/seats/1?where=age+%3E%3D+65", "answer": _asked(demo)},
             "auditor": {"auditor": "/auditor"},

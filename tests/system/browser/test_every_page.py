@@ -58,6 +58,8 @@ PAGES: dict[str, tuple[str, ...]] = {
     "/": ("",),
     "/sign-in": ("",),
     "/glossary": ("",),
+    "/docs": ("",),
+    "/docs/{address:path}": ("index.html", "glossary.html", "engine.html", "search.html?q=noise"),
     "/calculator": ("", f"?{SUM}"),
     "/planner": ("",),
     "/planner/{id}": ("",),
@@ -97,7 +99,7 @@ PAGES: dict[str, tuple[str, ...]] = {
 
 PARTLY = {"/planner/{id}/compared"}
 """What a script fetches for one version of a draft: the page itself again."""
-LEAD_ON = ("/analyst/seats/{id}/ask", "/analyst/seats/{id}/open/fix", "/auditor/newest")
+LEAD_ON = ("/docs", "/analyst/seats/{id}/ask", "/analyst/seats/{id}/open/fix", "/auditor/newest")
 """What is no page of its own, but leads to one of the others."""
 
 
@@ -127,6 +129,7 @@ class Filled:
         """The address of a page; KeyError if nobody said what its parameters are."""
         known = max((each for each in self.values if path.startswith(each)), key=len, default="")
         given = self.values.get(known, {})
+        path = path.removesuffix("{address:path}")  # what follows is said with the page
         return re.sub(r"{(\w+)}", lambda found: quote(given[found[1]], safe=""), path)
 
 

@@ -99,6 +99,28 @@ def test_cells_that_cannot_be_read_are_missing_and_never_told(centre: Centre) ->
     assert centre.catalogue.register("bad", path, COLUMNS, **given).version == 1
 
 
+def test_a_file_in_its_own_dialect_and_its_next_version(centre: Centre) -> None:
+    path = centre.data / "german.csv"
+    path.write_bytes("Alter (Jahre);Tag;Ort\n17;31.12.2020;Köln\n18;01.01.2021;Bonn\n".encode("latin-1"))
+    columns = {
+        "age": {"integers": [0, 99]},
+        "Tag": {"dates": ["2020-01-01", "2021-12-31"], "format": "%d.%m.%Y"},
+        "Ort": {"categories": ["Köln"]},
+    }
+    how: dict[str, Any] = {"dialect": {"delimiter": ";", "encoding": "latin-1"}, "rename": {"Alter (Jahre)": "age"}}
+    made = centre.catalogue.register(
+        "german", path, declaration={"columns": columns}, bad_cells="refuse", epsilon=1, by="olga", **how
+    )
+    where = "age == 17 and Tag == '2020-12-31' and Ort == 'Köln'"
+    assert Count(where).measure(Table.open(made.snapshot)) == ((1,),)
+    path.write_bytes("Tag;Alter (Jahre);Ort\n31.12.2020;17;Köln\n31.12.2020;17;Köln\n".encode("latin-1"))
+    renewed = centre.catalogue.renew("german", path, by="olga")
+    assert renewed.version == 2
+    assert Count(where).measure(Table.open(renewed.snapshot)) == ((2,),)
+    with pytest.raises(InvalidInput, match="encoding"):
+        centre.catalogue.renew("german", path, dialect={"encoding": "morse"}, by="olga")
+
+
 def test_declarations_as_documents(centre: Centre) -> None:
     columns = {"age": {"integers": [0, 99]}}
     made = centre.catalogue.register(

@@ -38,6 +38,31 @@ def test_files_below_the_folders_are_listed_and_nothing_else(place: Centre, tmp_
     assert [each["bytes"] for each in found] == [4, 4]
 
 
+def test_tables_and_dialects_of_files(place: Centre) -> None:
+    with sqlite3.connect(place.data / "two.sqlite") as database:
+        database.execute("CREATE TABLE a (x)")
+        database.execute("CREATE TABLE b (y)")
+        database.execute("INSERT INTO b VALUES (7)")
+    database.close()
+    (place.data / "broken.xlsx").write_bytes(b"no workbook")
+    (place.data / "german.csv").write_bytes("Größe;Wohnort\n1,5;Köln\n".encode("latin-1"))
+    choices = Choices(place.store)
+    found = [(each["source"], each["table"]) for each in choices.sources()]
+    assert found == [("broken.xlsx", None), ("german.csv", None), ("two.sqlite", "a"), ("two.sqlite", "b")]
+    assert choices.columns("two.sqlite", "b") == {"y": ""}
+    assert choices.dialect("two.sqlite") is None
+    proposed = choices.dialect("german.csv")
+    assert proposed is not None
+    assert (proposed.delimiter, proposed.decimal, proposed.encoding) == (";", ",", "latin-1")
+    assert list(choices.columns("german.csv", dialect=proposed.written)) == ["Größe", "Wohnort"]
+    about = {"columns": [{"name": "size", "reals": [0, 9]}]}
+    rename = {"Größe": "size"}
+    looked = choices.check("german.csv", about, dialect=proposed.written, rename=rename, by="olga")
+    assert (looked["file"]["rows"], looked["columns"][0]["unreadable"]) == (1, 0)
+    with pytest.raises(InvalidInput, match="table"):
+        choices.columns("two.sqlite", "c")
+
+
 def test_tables_of_listed_databases_are_listed_without_passwords(tmp_path: Path) -> None:
     path = tmp_path / "rows.sqlite"
     with sqlite3.connect(path) as database:

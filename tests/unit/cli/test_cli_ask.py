@@ -11,7 +11,19 @@ from optcomp.cli.ask.words import statistic_in
 from optcomp.cli.failures import Complaint
 from optcomp.cli.main import app
 from optcomp.errors import InvalidInput
-from optcomp.statistics import CDF, Contingency, Count, Histogram, Mean, Median, Quantiles, Statistic, Sum, Variance
+from optcomp.statistics import (
+    CDF,
+    Contingency,
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    People,
+    Quantiles,
+    Statistic,
+    Sum,
+    Variance,
+)
 
 NOBODY = "http://127.0.0.1:9"
 """Where nobody answers."""
@@ -30,6 +42,9 @@ NOBODY = "http://127.0.0.1:9"
         ("variance income", Variance("income")),
         ("histogram region", Histogram("region")),
         ("contingency region, age where age >= 18", Contingency(("region", "age"), where="age >= 18")),
+        ("mean income by region, sex where age >= 18", Mean("income", "age >= 18", by=("region", "sex"))),
+        ("count by region", Count(by="region")),
+        ("people where age >= 18", People("age >= 18")),
         ("cdf income", CDF("income")),
         ("median income", Median("income")),
         ("{quantiles: income, probabilities: [0.5, 0.9]}", Quantiles("income", ["0.5", "0.9"])),

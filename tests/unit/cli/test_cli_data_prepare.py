@@ -109,7 +109,7 @@ def test_options_are_as_the_plan_says_unless_given() -> None:
         ),
         ("plan.yaml --data people.csv --out no/x.snapshot", "--out: 'no' is not a directory"),
         ("plan.yaml --data people.csv --out people.csv", "--out: is the same file as --data, people.csv"),
-        ("plan.yaml --data there --out x", "--data: is a folder, and must be a CSV or Parquet file"),
+        ("plan.yaml --data there --out x", "--data: is a folder, and must be a file, such as one of CSV or Parquet"),
         ("plan.yaml --data none.csv --out x", "--data: is not a file, got 'none.csv'"),
         ("plan.yaml --data people.csv --out x --bad-cells skip", "--bad-cells: must be refuse or missing, got 'skip'"),
         ("plan.yaml --data people.csv --out x --memory much", "--memory: must be a size such as '512MB' or '4GB'"),

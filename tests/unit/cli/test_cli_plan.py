@@ -22,6 +22,7 @@ from optcomp.planner import make_plan, read
 from optcomp.planner.edits import put
 from optcomp.planner.plan_schema import schema
 from optcomp.planner.source import dumped, load
+from optcomp.statistics import FILE_ENDINGS
 from tests.plans import ROOT, Plain, every_kind, small, spoiled
 
 PAIR: Plain = {"epsilon": 1, "delta": "1e-6"}
@@ -84,10 +85,29 @@ def test_help_and_completion() -> None:
     assert "--data" in run("release --help").stdout
     assert [command.callback.__name__ for command in plan_app.registered_commands if command.callback] == [
         "show",
+        "begin",
         "release",
         "commit",
         "schema",
     ]
+
+
+def test_a_plan_to_begin_with_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my people.csv").write_text("who;age\nann;31\nbob;47\n")
+    done = run("init 'my people.csv'")
+    assert done.exit_code == 0
+    assert "optcomp plan 'my people.plan.yaml'" in done.stdout
+    written = Path("my people.plan.yaml").read_text()
+    assert "{integers: [LOW, HIGH]}" in written
+    assert "31" not in written
+    again = run("init 'my people.csv'")
+    assert (again.exit_code, Path("my people.plan.yaml").read_text()) == (2, written)
+    assert run("init 'my people.csv' --bounds-are-public --out public.yaml").exit_code == 0
+    assert "{integers: [31, 47]}" in Path("public.yaml").read_text()
+    for wrong in ("init nothing.csv", "init 'my people.csv' --table x --out x.yaml"):
+        assert run(wrong).exit_code == 2
+        assert not Path("x.yaml").exists()
 
 
 def test_schema() -> None:
@@ -283,11 +303,12 @@ def test_the_example() -> None:
 
 
 _KNOWN = (
-    "known are rows, rows_public, population, neighbours, bad_cells, multiline, account, person, rows_per_person, "
+    "known are rows, rows_public, population, neighbours, bad_cells, multiline, dialect, rename, table, account, "
+    "person, rows_per_person, "
     "groups_per_person, rows_per_group, grouped_by"
 )
-_ENTRIES = "where, mechanism, weight, hold, rows, epsilon, rho, error, size"
-_KINDS = "count, sum, mean, variance, histogram, contingency, cdf, quantiles, median"
+_ENTRIES = "where, by, public_rows, mechanism, weight, hold, rows, epsilon, rho, error, size"
+_KINDS = "count, people, sum, mean, variance, histogram, contingency, cdf, quantiles, median, regression"
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
 
 BAD_PLANS: dict[str, tuple[Plain, str]] = {
@@ -322,7 +343,8 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     "no columns": ({"columns": None}, "columns: must be a mapping, got None"),
     "no domain": (
         {"columns": {"age": {}}},
-        "columns.age: must have one of integers: [low, high], reals: [low, high], categories: [...], got []",
+        "columns.age: must have one of integers: [low, high], reals: [low, high], dates: [low, high], "
+        "categories: [...], got []",
     ),
     "bounds": ({"columns": {"age": {"integers": [9, 0]}}}, "columns.age.low: must be below high = 0, got 9"),
     "one bound": (
@@ -513,7 +535,7 @@ COMMANDS = {
     "release plan.yaml --data people.parquet --html plan.yaml": "Got unexpected extra argument(s) (plan.yaml)",
     "release plan.yaml --data people.parquet --out nowhere/a.json": "--out: 'nowhere' is not a directory",
     "release plan.yaml --data pair.json": (
-        "--data: must end in one of .csv, .tsv, .parquet, .pq, got 'pair.json'"
+        f"--data: must end in one of {', '.join(FILE_ENDINGS)}, got 'pair.json'"
     ),
 }  # fmt: skip
 

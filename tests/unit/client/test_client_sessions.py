@@ -89,7 +89,7 @@ def test_a_frame_has_error_bars(centre: Served) -> None:
     session = centre.client("ben").open("survey", slot=centre.slot_of(seat))
     answers = [session.ask(Count(), epsilon="1/4"), session.ask(Histogram("region"), epsilon="1/4")]
     frame = session.frame(answers)
-    assert list(frame.columns) == ["statistic", "cell", "value", "low", "high", "invented"]
+    assert list(frame.columns) == ["statistic", "cell", "value", "low", "high", "rows_off", "invented"]
     assert len(frame) == 1 + len(answers[1].value)
     assert (frame.low <= frame.value).all()
     assert (frame.value <= frame.high).all()

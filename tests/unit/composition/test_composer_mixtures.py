@@ -60,7 +60,7 @@ def test_growing_lists_of_all_kinds(seed: int) -> None:
         before = bound
 
 
-def test_a_long_run_is_composed_from_nothing_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_is_never_composed_from_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """From a hundred to thirty thousand rounds; what is asked for again and again only multiplies."""
     made: list[str] = []
     compose, renew = growing_totals._afresh, Growing.renew
@@ -84,7 +84,7 @@ def test_a_long_run_is_composed_from_nothing_once(monkeypatch: pytest.MonkeyPatc
         before = bound.upper
         if number in (1, 2, 10, 60, 150, 300):
             assert_same(bound, oc.compose({ROUND: 100 * number}, delta=1e-6))
-    assert made.count("answer") == 1
+    assert made.count("answer") == 0
     assert made.count("contours") <= 5
 
 

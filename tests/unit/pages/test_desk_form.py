@@ -95,7 +95,14 @@ def test_noise_and_budget() -> None:
 
 
 def test_columns_that_do_not_fit_are_not_offered() -> None:
-    (column,) = desk_form.read(given(kind="mean", column="region"), DECLARED).fields
+    column, by, public = desk_form.read(given(kind="mean", column="region"), DECLARED).fields
+    assert (by.name, by.kind, by.chosen, public.kind) == ("by", "columns", (), "whole")
+    assert by.options == tuple(DECLARED.columns)
+    asked = desk_form.read(given(kind="mean", column="age", by="region"), DECLARED).question()
+    assert asked["statistic"] == {"mean": "age", "by": ["region"]}
+    explained = desk_form.read(given(kind="regression", column="age", on="income"), DECLARED)
+    assert explained.fields[1].options == ("age", "income")
+    assert explained.question()["statistic"] == {"regression": "age", "on": ["income"]}
     assert column.options == ("age", "income")
     assert column.value == "age"
 

@@ -14,6 +14,7 @@ import pytest
 from optcomp.center.invented import VISITS, invented_visits
 from optcomp.guarantees import ApproxDP
 from optcomp.pages import office, office_people, office_register, office_slots
+from optcomp.statistics import Count, Table
 from tests.unit.center.served import QUESTION, Served
 from tests.unit.pages.visitors import Visitor, hidden_fields, words_of
 
@@ -396,6 +397,40 @@ def test_whether_people_overlap_is_asked_for_before_the_last_page(owner: Visitor
     assert 'id="disjoint-wrong"' in found.text
     assert "tick this box" in found.text
     owner.post(f"{draft}/drop", {}, page=f"{draft}/people")
+
+
+def test_a_german_file_with_dates_is_confirmed_and_registered(owner: Visitor, centre: Served) -> None:
+    text = "Größe (m);Tag\n1,75;31.12.2020\n2;01.01.2021\n"
+    (centre.settings.folders[0] / "german.csv").write_bytes(text.encode("latin-1"))
+    found = owner.post("/owner/register", {"source": '["german.csv", null]', "proof": owner.proof()})
+    draft = str(found.headers["location"].removesuffix("/columns"))
+    shown = owner.get(f"{draft}/columns").text
+    assert "Größe (m)" in shown
+    for chosen in ("semicolon", "comma", "latin-1"):
+        assert f'<option value="{chosen}" selected>' in shown, chosen
+    dialect = {"delimiter": "semicolon", "quote": "double", "decimal": "comma", "thousands": "none"}
+    fields = {f"dialect-{part}": word for part, word in (dialect | {"encoding": "cp1252"}).items()}
+    for wrong in ({"dialect-quote": "x"}, {"dialect-encoding": "morse"}):
+        assert owner.post(f"{draft}/dialect", fields | wrong, page=f"{draft}/columns").status_code == 422
+    assert owner.post(f"{draft}/dialect", fields, page=f"{draft}/columns").status_code == 303
+    assert '<option value="cp1252" selected>' in owner.get(f"{draft}/columns").text
+    size = {"use-0": "on", "kind-0": "reals", "low-0": "0", "high-0": "3", "step-0": "0.01"}
+    day = {"use-1": "on", "kind-1": "dates", "low-1": "2020-01-01", "high-1": "2021-12-31", "format-1": "%d.%m.%Y"}
+    columns = size | day | {"unit-1": "month", "go": "next"}
+    soon = owner.post(f"{draft}/columns", columns | {"low-1": "soon"}, page=f"{draft}/columns")
+    assert soon.status_code == 422
+    assert "Tag: " in soon.text
+    assert owner.post(f"{draft}/columns", columns, page=f"{draft}/columns").status_code == 303
+    people = {"person": "", "rows_per_person": "1", "neighbours": "add-remove", "bad_cells": "refuse"}
+    assert owner.post(f"{draft}/people", people, page=f"{draft}/people").status_code == 303
+    assert owner.post(f"{draft}/check", {}, page=f"{draft}/check").status_code == 303
+    budget = {"name": "german", "title": "", "account": "", "epsilon": "2", "delta": "1e-6", "disjoint": "on"}
+    assert owner.post(f"{draft}/account", budget, page=f"{draft}/account").status_code == 303
+    assert "Letters: cp1252" in words_of(owner.get(f"{draft}/confirmation").text)
+    assert owner.post(f"{draft}/confirmation", {}, page=f"{draft}/confirmation").status_code == 303
+    made = centre.service.catalogue.dataset("german")
+    assert Count("`Größe (m)` > 1.7 and Tag == '2020-12'").measure(Table.open(made.snapshot)) == ((1,),)
+    assert "2020-01 – 2021-12" in words_of(owner.get("/owner/datasets/german").text)
 
 
 def test_a_new_version_is_registered_once(owner: Visitor, centre: Served) -> None:

@@ -24,13 +24,15 @@ NASTY = "<script>alert(1)</script>\"'{{7*7}}"
 MADE: dict[str, dict[str, Any]] = {
     "count": {},
     "sum": {"sum": "age"},
-    "mean": {"mean": "age"},
+    "mean": {"mean": "age", "by": ["region"]},
+    "people": {"by": "region"},
     "variance": {"variance": "age"},
     "histogram": {"histogram": "region"},
     "contingency": {"columns": ["region", "age"], "edges": "age: 0, 50, 99"},
     "cdf": {"cdf": "age", "bins": "5"},
     "quantiles": {"quantiles": "age", "probabilities": "1/4, 1/2"},
     "median": {"median": "age"},
+    "regression": {"regression": "age"},
 }
 """For each kind what its form is told."""
 
@@ -101,6 +103,7 @@ def test_every_kind_of_the_register_can_be_added(owner: Visitor) -> None:
         assert found.status_code == 303, (kind, words_of(found.text))
     made = plan_in(owner, draft)["statistics"]
     assert [next(iter(entry)) for entry in made.values()] == list(MADE)
+    assert made["mean_age"]["by"] == ["region"]
 
 
 def test_errors_and_budgets_are_those_of_the_library(owner: Visitor, draft: str) -> None:

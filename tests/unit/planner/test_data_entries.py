@@ -24,12 +24,12 @@ def document(**data: Any) -> Document:
 
 def test_defaults_refuse_and_take_every_line_for_a_row() -> None:
     found = document()
-    assert (found.bad_cells, found.multiline, found.table.grouped_by) == ("refuse", False, ())
+    assert (found.bad_cells, found.reading.multiline, found.table.grouped_by) == ("refuse", False, ())
 
 
 def test_what_is_said() -> None:
     found = document(bad_cells="missing", multiline=True)
-    assert (found.bad_cells, found.multiline) == ("missing", True)
+    assert (found.bad_cells, found.reading.multiline) == ("missing", True)
     assert found.source["data"] == {"bad_cells": "missing", "multiline": True}
 
 

@@ -102,7 +102,8 @@ def test_gain_over_sums_of_rho(count: int, eps: str) -> None:
 
 def test_verdicts_where_there_is_no_split_by_sums_of_epsilon() -> None:
     """A statistic that is held at a ρ has no ε; sums of ρ there are."""
-    plan = made(MIXED | {"people": {"count": None, "rho": "0.002"}})
+    counts = {f"c{i}": {"count": None, "mechanism": "gaussian"} for i in range(5)}
+    plan = made(counts | {"people": {"count": None, "rho": "0.002"}})
     assert (plan.gain, plan.naive) == (None, {})
     assert plan.gain_over_rho is not None
     assert (

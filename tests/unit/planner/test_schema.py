@@ -152,7 +152,8 @@ def test_the_same_keys_in_the_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "kind", "value"), [(0, "integers", [0, 1]), (1, "reals", [0, 1]), (2, "categories", ["a"])]
+    ("place", "kind", "value"),
+    [(0, "integers", [0, 1]), (1, "reals", [0, 1]), (2, "categories", ["a"]), (3, "dates", [2020, 2021])],
 )
 def test_the_same_keys_in_columns(place: int, kind: str, value: Any) -> None:
     found = known(small(columns={"age": {kind: value, "stranger": 1}}))
@@ -161,7 +162,7 @@ def test_the_same_keys_in_columns(place: int, kind: str, value: Any) -> None:
 
 @pytest.mark.parametrize("kind", [name for name in SCHEMA["$defs"] if name not in ("number", "column")])
 def test_the_same_keys_in_statistics(kind: str) -> None:
-    value: Any = {"contingency": ["region"], "count": "rows"}.get(kind, "age")
+    value: Any = {"contingency": ["region"], "count": "rows", "people": "all"}.get(kind, "age")
     assert known(small(statistics={"a": {kind: value, "stranger": 1}})) == set(SCHEMA["$defs"][kind]["properties"])
 
 

@@ -18,7 +18,7 @@ from optcomp.planner import Plan, make_plan, read
 from optcomp.planner.edits import hold, put
 from optcomp.release.pictures import MOST_BARS, printable
 from optcomp.release.plan_facts import cautions, down, facts, growth, near, shares, up, words
-from optcomp.release.report import MOST_CELLS, page
+from optcomp.release.report import MOST_CELLS, _cells, page
 from optcomp.statistics import Count
 from tests.plans import Plain, every_kind, example, small
 
@@ -377,16 +377,16 @@ def test_notes_say_what_an_error_rests_on() -> None:
     assert [entry["note"] for entry in entries] == [
         f"± for 1,000 rows with a value, wherever their mean lies, if {all_rows} and {full}",
         "± for 250 rows with a value, for a mean anywhere from 40 to 60",
-        f"± for 1,000 rows with a value, if {full} and {even}",
+        None,
         f"± for 1,000 rows with a value, if {full} and {even}",
         "relative to all rows: tell how many satisfy the condition by `rows`",
         f"± for 450 rows with a value, wherever their mean lies, if {as_often}",
         "± for 900 rows with a value, for a mean of 50, with a standard deviation anywhere from 5 to 20",
     ]
-    assumed = [[all_rows, full], [], [full, even], [full, even], [], [as_often], []]
+    assumed = [[all_rows, full], [], [], [full, even], [], [as_often], []]
     assert [entry["assumes"] for entry in entries] == assumed
-    assert [entry["rows"] for entry in entries] == [1000, 250, 1000, 1000, None, 450, 900]
-    assert [entry["otherwise"] is not None for entry in entries] == [True, False, False, True, False, True, False]
+    assert [entry["rows"] for entry in entries] == [1000, 250, None, 1000, None, 450, 900]
+    assert [entry["otherwise"] is not None for entry in entries] == [True, False, True, True, False, True, False]
     assert entries[3]["otherwise"]["error"] > entries[3]["error"]
     assert entries[0]["otherwise"]["error"] < entries[0]["error"]
 
@@ -451,3 +451,19 @@ def test_numbers_for_people(value: float, digits: int, shown: str) -> None:
 )
 def test_numbers_rounded_up(value: float, shown: str) -> None:
     assert up(value, 3) == shown
+
+
+def test_dates_in_cells_are_told_without_a_picture_and_numbers_with_one() -> None:
+    for value, pictures in (("2024-06-09", 0), (6.5, 1)):
+        cells = [{"cell": "north", "value": value, "interval": None}, {"cell": "x", "value": value, "interval": None}]
+        entry = {"name": "d", "statistic": "median of day by region", "cells": cells, "rows_off": 12.5}
+        shown = "".join(_cells(entry, 0.95, draw=True, place=0))
+        assert shown.count("<svg") == pictures
+        assert shown.count("its rank within 12.5 rows") == 2
+
+
+def test_an_interval_that_has_no_ends_is_any_number() -> None:
+    cells = [{"cell": "age", "value": 1.5, "interval": [None, None]}, {"cell": "x", "value": 2, "interval": [1.0, 3.0]}]
+    shown = "".join(_cells({"name": "r", "statistic": "regression", "cells": cells}, 0.95, draw=True, place=0))
+    assert "any number" in shown
+    assert "1 to 3" in shown

@@ -44,7 +44,7 @@ comparisons = st.sampled_from(
     [
         *(f"age {op} {value}" for op in ("<", "<=", ">", ">=", "==", "!=") for value in (-1, 0, 7, 13, 20, 21, 6.5)),
         *("age in (1, 2, 30)", "age not in [3, 4]", "3 < age <= 9", "age is None", "age is not None"),
-        *("region == 'north'", "region != 'south'", "region in ('south', 'east')", "region is None", "region < 'o'"),
+        *("region == 'north'", "region != 'south'", "region in ('south', 'north')", "region is None", "region < 'o'"),
         *("member", "member is None", "member == False", "not member"),
     ]
 )
@@ -82,7 +82,7 @@ def test_cells_count_what_rows_count(where: str) -> None:
         "age <= 100",
         "age not in (40, 50)",
         "age in (0, 1, 2, 3, 4, 5, 6)",
-        "region == 'east' and age > 3",  # no cell is of the east, so the age does not matter
+        "region == 'north' and region == 'south' and age > 3",  # no cell is both, so the age does not matter
         "share < 0.5 and region != 'north' or age >= 13",
     ],
 )

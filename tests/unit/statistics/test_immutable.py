@@ -212,7 +212,7 @@ class Turned(Statistic):
         return Count().integers(table, rows)
 
     def value(self, table: Declared, amounts: Amounts) -> int:
-        return Count().value(table, amounts)
+        return int(Count().value(table, amounts))
 
     def interval(self, table: Declared, amounts: Amounts, off: Any) -> Any:
         return Count().interval(table, amounts, off)

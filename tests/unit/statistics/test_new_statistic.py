@@ -88,7 +88,7 @@ def registered() -> Iterator[None]:
     register_statistic(Pairs)
     yield
     unregister_statistic(Pairs)
-    with pytest.raises(InvalidInput, match=r"must have one of count, .*, median, got"):
+    with pytest.raises(InvalidInput, match=r"must have one of count, .*, regression, got"):
         read(PLAN)
     assert "pairs" not in known_mechanisms()
 

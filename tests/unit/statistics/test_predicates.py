@@ -95,12 +95,20 @@ constants: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+declared: dict[str, st.SearchStrategy[Any]] = constants | {
+    "c": st.sampled_from(WORDS),
+    "k": st.sampled_from([1, 5]),
+    "PERSON": st.sampled_from(["p", "q"]),
+}
+"""What a cell may be compared with for equality: of categories those that are declared."""
+
+
 @st.composite
 def comparisons(draw: st.DrawFn) -> Condition:
     name = draw(st.sampled_from(sorted(constants)))
-    first, second = draw(constants[name]), draw(constants[name])
     sign, other = draw(st.sampled_from(sorted(SIGNS))), draw(st.sampled_from(sorted(SIGNS)))
-    many = draw(st.lists(constants[name], max_size=3))
+    first, second = (draw((declared if each in ("==", "!=") else constants)[name]) for each in (sign, other))
+    many = draw(st.lists(declared[name], max_size=3))
     listed = ", ".join(map(repr, many))
     told = f"({listed},)" if many else "()"
 
@@ -341,16 +349,44 @@ def test_a_column_whose_name_is_no_word_stands_between_backquotes() -> None:
             check_condition(wrong, columns)
 
 
-@pytest.mark.parametrize("name", ["age", "gross wage", "class", "Löhne 2024", "a-b", "x'y", 'x"y', "1st"])
+@pytest.mark.parametrize(
+    "name", ["age", "gross wage", "class", "Löhne 2024", "a-b", "x'y", 'x"y', "1st", "a`b", "``", "a\nb", "Größe (m)"]
+)
 def test_what_a_name_is_written_as_names_that_column(name: str) -> None:
     written = in_condition(name)
     assert written is not None
     assert columns_of(f"{written} > 1", {name}) == (name,)
 
 
-@pytest.mark.parametrize("name", ["a`b", "", "a\nb"])
-def test_a_name_that_no_condition_can_hold_has_no_writing(name: str) -> None:
-    assert in_condition(name) is None
+def test_a_name_that_no_condition_can_hold_has_no_writing() -> None:
+    assert in_condition("") is None
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "{} == {}",
+        "{} != {}",
+        "{1} == {0}",
+        "{0} in ({1}, {2})",
+        "{0} not in ({2}, {1})",
+        "not {} == {}",
+        "a == 0 or {} == {}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"), [("c", "'Y'", "'x'"), ("k", "2", "1"), ("c", "'(other)'", "''"), ("k", "1.5", "5")]
+)
+def test_a_category_that_was_never_declared_is_refused_by_name(where: str, name: str, wrong: str, right: str) -> None:
+    text = where.format(name, wrong, right)
+    for ask in (lambda: check_condition(text, COLUMNS), lambda: Count(text).measure(tables()[0].table)):
+        with pytest.raises(InvalidInput) as found:
+            ask()
+        assert found.value.argument == "where"
+        assert f"names {wrong}" in found.value.problem
+        assert repr(name) in found.value.problem
+    check_condition(where.format(name, right, right), COLUMNS)
+    check_condition(f"{name} < {wrong}", COLUMNS)  # where it would stand among them is no question
 
 
 def test_constants_that_no_category_is_are_found() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from optcomp.statistics import Categories, Count, Histogram, Integers, Sum, Table, preparing
-from optcomp.statistics.sources import lines, opened
+from optcomp.statistics.sources import Reading, lines, opened
 
 COLUMNS = {"age": Integers(0, 100), "region": Categories(["north", "south"])}
 
@@ -33,7 +33,7 @@ def _file(folder: Path, multiline: bool) -> tuple[Path, list[list[str]]]:
 
 
 def _cells(path: Path, used: Collection[str], multiline: bool) -> list[list[str]]:
-    batches = opened(path, used, set(), multiline).batches()
+    batches = opened(path, used, set(), Reading(multiline=multiline)).batches()
     rows = (row for batch in batches for row in batch.to_pylist())
     return [[row[name].decode() for name in used] for row in rows]
 
@@ -54,7 +54,7 @@ def test_bad_lines_are_found_in_every_block(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "people.csv"
     path.write_text("age,who\n1,a\n\n2\n3,b\nx,c\n4,d,e\n5,f", encoding="utf8")
     monkeypatch.setattr(lines, "_CHUNK", chunk)
-    source = opened(path, ["age", "who"], {"age"}, False)
+    source = opened(path, ["age", "who"], {"age"}, Reading())
     rows = [row for batch in source.batches() for row in batch.to_pylist()]
     assert [row["age"] for row in rows] == [b"1", b"", b"3", b"x", b"", b"5"]
     assert source.lines.bad == {"too few cells": 1, "too many cells": 1}

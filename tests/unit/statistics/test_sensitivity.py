@@ -106,12 +106,12 @@ def test_no_score_of_a_quantile_changes_by_more_than_its_part_says(rows: int, ne
     assert largest == [part.l1 for part in statistic.parts(changing.table)]
 
 
-def test_scores_are_how_unevenly_a_candidate_splits_the_rows() -> None:
+def test_scores_are_how_many_rows_a_candidate_is_off_its_rank() -> None:
     changing = Changing({"x": "DOUBLE"}, {"x": Integers(0, 4)})
     statistic, values = Quantiles("x", ["1/4", "2/3"]), [0, 0, 1, 2, 2, 2, 4, 9, -3]
     clamped = [min(max(x, 0), 4) for x in values]
     found = changing.measure(statistic, [(float(x),) for x in values])
     for p, scores in zip((Fraction(1, 4), Fraction(2, 3)), found, strict=True):
         for c, score in enumerate(scores):
-            below, above = sum(x < c for x in clamped), sum(x > c for x in clamped)
-            assert Fraction(score, p.denominator) == -abs((1 - p) * below - p * above)
+            below, upto, asked = sum(x < c for x in clamped), sum(x <= c for x in clamped), p * len(clamped)
+            assert Fraction(score, p.denominator) == -max(Fraction(0), below - asked, asked - upto)

@@ -63,7 +63,7 @@ def test_they_are_no_wider_than_what_was_planned_and_narrow_near_the_middle(kind
     def width(total: int) -> float:
         amounts = (Fraction(10_000),), (Fraction(total),)
         ends = Mean("odd").interval(TABLE, amounts, Noises(kind, scales, 0.95))
-        return ends[1] - ends[0]
+        return float(ends[1] - ends[0])
 
     most = 2 * together(kind, scales, (22.0, 1.0), 0.05) / 10_000
     assert width(0) < width(100_000) < width(200_000) < most * (1 + 1e-9)

@@ -105,7 +105,7 @@ def test_a_snapshot_says_how_its_source_was_read(tmp_path: Path) -> None:
     table = Table(source, {"x": Integers(0, 4)}, bad_cells="missing", multiline=True)
     path = Table.open(table.save(tmp_path / "one")).save(tmp_path / "two")
     declared = json.loads((path / "declaration.json").read_text(encoding="utf8"))
-    lines = {"delimiter": ";", "quote": '"', "multiline": True, "encoding": "utf-8"}
+    lines = {"delimiter": ";", "quote": '"', "multiline": True, "encoding": "utf-8", "decimal": ".", "thousands": ""}
     assert declared["preparation"] == {"bad_cells": "missing", **lines}
     declared["preparation"]["multiline"] = False
     (path / "declaration.json").write_text(json.dumps(declared), encoding="utf8")

@@ -14,6 +14,7 @@ from optcomp.errors import InvalidInput
 from optcomp.statistics import Histogram, Integers, Mean, Reals, Table
 from tests import servers
 from tests.unit.statistics import engines
+from tests.unit.statistics import test_condition_rule as condition_rule
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,18 @@ def test_spark_gives_the_same_snapshot_and_never_raises(session: Any, tmp_path: 
     rows = "SELECT CAST(x AS DECIMAL(38, 18)) AS x FROM VALUES ('1.25'), (NULL), ('1e19') AS t(x)"
     session.sql(rows).createOrReplaceTempView("decimals")
     assert Mean("x").measure(Table(connection.table("decimals"), {"x": Reals(0, 3, unit="1/4")})) == ((2,), (5,))
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+def test_conditions_follow_the_same_rule(session: Any, tmp_path: Path) -> None:
+    rows = list(zip(*condition_rule.ROWS.values(), list(range(5)), strict=True))
+    types = "region string, size long, day string, works boolean, who long"
+    session.createDataFrame(rows, types).createOrReplaceTempView("ruled")
+    connection = ibis.pyspark.connect(session)
+    table = Table(connection.table("ruled"), condition_rule.COLUMNS, person="who")
+    assert condition_rule.measured(table) == condition_rule.WANTED
+    path = table.save(tmp_path / "kept", connection=connection)
+    assert condition_rule.measured(Table.open(path, connection=connection)) == condition_rule.WANTED
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")

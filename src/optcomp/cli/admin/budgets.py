@@ -92,7 +92,7 @@ def register_dataset(
                 if declaration is None:
                     found = centre.catalogue.register_snapshot(name, source, **given)
                 else:
-                    given |= {"declaration": _declaration(declaration), "table": table, "bad_cells": bad_cells}
+                    given |= {**_declaration(declaration), "table": table, "bad_cells": bad_cells}
                     found = centre.catalogue.register(name, source, **given, multiline=multiline)
             budget = str(centre.catalogue.account(found).budget)
             return {**found.document(), "account": found.account, "snapshot": str(found.snapshot), "budget": budget}
@@ -100,12 +100,16 @@ def register_dataset(
         carried(as_json, made, lambda view: f"Registered {name!r}, paid by {view['account']!r}: {view['budget']}", home)
 
 
-def _declaration(path: Path) -> Any:
-    """A declaration, or the table of a plan."""
+def _declaration(path: Path) -> dict[str, Any]:
+    """A declaration; or the table of a plan, with how the plan says that the source is read."""
     from optcomp.cli.reading.plan_file import plan_of, plan_text
 
     found = plan_text(str(path), str(path))
-    return plan_of(found).table if isinstance(found, dict) and "statistics" in found else found
+    if not isinstance(found, dict) or "statistics" not in found:
+        return {"declaration": found}
+    plan = plan_of(found)
+    said = plan.reading.arguments
+    return {"declaration": plan.table, **{name: said[name] for name in ("dialect", "rename")}}
 
 
 def renew(

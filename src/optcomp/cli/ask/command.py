@@ -147,24 +147,20 @@ def _told(session: RemoteSession, asked: Question, answer: Answer, confidence: f
 
 def _rows(answer: Answer, confidence: float) -> list[dict[str, Any]]:
     """Every number of an answer, with its interval where one follows from the noise."""
-    interval = None if answer.question.noise.chooses else answer.interval(confidence)
-    if not isinstance(answer.value, Mapping):
-        return [_row(None, answer.value, interval)]
-    bars = interval or {}
-    return [_row(_cell(cell), value, bars.get(cell)) for cell, value in answer.value.items()]
-
-
-def _row(cell: str | None, value: Any, interval: Any) -> dict[str, Any]:
-    low, high = interval or (None, None)
-    return {"cell": cell, "value": value, "low": _finite(low), "high": _finite(high)}
+    return [
+        {
+            "cell": " × ".join(map(str, row.cell)) if row.cell else None,
+            "value": row.value,
+            "low": _finite(row.low),
+            "high": _finite(row.high),
+            "rows_off": row.rows_off,
+        }
+        for row in answer.rows(confidence)
+    ]
 
 
 def _finite(end: float | None) -> float | None:
     return end if end is not None and math.isfinite(end) else None
-
-
-def _cell(cell: Any) -> str:
-    return " × ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
 
 
 def _show_cost(before: Mapping[str, Any]) -> None:
@@ -180,5 +176,10 @@ def _show_answer(told: Mapping[str, Any]) -> None:
         ends = (
             "" if row["low"] is None else f", {told['confidence']:.0%} interval {row['low']:.10g} to {row['high']:.10g}"
         )
-        say(f"{name}: {row['value']:.10g} ({told['unit']}){ends}")
+        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.10g}"
+        if row["rows_off"] is None:
+            say(f"{name}: {value} ({told['unit']}){ends}")
+        else:
+            rank = f"its rank is off by at most {row['rows_off']:.4g} rows"
+            say(f"{name}: {value}, {rank} with {told['confidence']:.0%} confidence")
     say(f"after: {told['left_in_words']}")

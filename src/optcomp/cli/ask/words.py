@@ -1,4 +1,4 @@
-"""A statistic in words, as somebody types it: `count where age >= 65`, `mean income`, `contingency region, age`."""
+"""A statistic in words, as somebody types it: `count where age >= 65`, `mean income by region`, `contingency a, b`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from optcomp.cli.failures import Complaint
 if TYPE_CHECKING:
     from optcomp.statistics import Named, Statistic
 
-_WORDS = re.compile(r"(?s)(?P<word>\w+)(?:\s+(?!where\s)(?P<about>.*?))?(?:\s+where\s+(?P<where>.*))?")
-"""A word of plans, what it is about, and a condition."""
+_WORDS = re.compile(
+    r"(?s)(?P<word>\w+)(?:\s+(?!where\s|by\s)(?P<about>.*?))?(?:\s+by\s+(?!where\s)(?P<by>.*?))?"
+    r"(?:\s+where\s+(?P<where>.*))?"
+)
+"""A word of plans, what it is about, the columns that it is grouped by, and a condition."""
 
 
 def statistic_in(text: str) -> Statistic:
@@ -31,6 +34,8 @@ def _entries(text: str) -> dict[str, Any]:
     if found is None or named is None:
         raise Complaint(f"QUESTION: must begin with one of {', '.join(known)}, got {text!r}")
     about = {named.keyword.word: _about(named, found["about"] or "")}
+    if found["by"] is not None:
+        about["by"] = [each.strip() for each in found["by"].split(",") if each.strip()]
     return about | ({"where": found["where"]} if found["where"] is not None else {})
 
 

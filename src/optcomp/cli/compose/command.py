@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
-from pathlib import Path
 
 from optcomp.cli import options
-from optcomp.cli.failures import Complaint
 from optcomp.cli.progress import working
 from optcomp.cli.writing.printing import console, print_json
 
@@ -41,6 +37,7 @@ def compose(
     """
     from optcomp.cli.given import asked, gathered, wished
     from optcomp.cli.writing.answer_tables import AskedList, show_bound
+    from optcomp.cli.writing.files import write_json
 
     question = asked(delta, epsilon, adaptive)
     wish = wished(method, eta, rtol, bits)
@@ -48,7 +45,7 @@ def compose(
     with working("composing"):
         bound = question.compose(counts, wish.method, wish.rtol, wish.eta, wish.bits)
     if certificate is not None:
-        _write_json(certificate, bound.certificate())
+        write_json(certificate, bound.certificate(), "--certificate")
     if as_json:
         print_json(bound.as_dict())
         return
@@ -98,10 +95,3 @@ def compare(
     show_comparison(bounds, AskedList(question, counts), left_out)
     if plot is not None:
         console().print(f"The plot is in {plot}", markup=False, soft_wrap=True)
-
-
-def _write_json(path: Path, view: Mapping[str, object]) -> None:
-    try:
-        path.write_text(json.dumps(view, indent=2, ensure_ascii=True, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise Complaint(f"--certificate: {path}: {error.strerror or error}") from None

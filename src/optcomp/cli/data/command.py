@@ -44,7 +44,15 @@ def _start(context: typer.Context) -> None:
 _Plan = Annotated[
     Path, typer.Argument(metavar="PLAN", help="The plan: YAML, or JSON if it is named so.", show_default=False)
 ]
-_Data = Annotated[Path, typer.Option(metavar="FILE", help="The table: CSV, TSV or Parquet.", show_default=False)]
+_Data = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="The table: a file such as CSV, Parquet, Excel or SQLite, several by a pattern in quotes, or the address "
+        "of a database.",
+        show_default=False,
+    ),
+]
 _Out = Annotated[
     Path,
     typer.Option(
@@ -95,7 +103,7 @@ def check(plan: _Plan, data: _Data, as_json: options.PlainJson = False) -> None:
     from optcomp.release import preflight
 
     with about(str(plan)), options_named({"source": "data"}), working("counting"):
-        found = preflight(document, data)
+        found = preflight(document, data if "://" in data else Path(data))
     if as_json:
         print_json(found.as_dict())
     else:
@@ -130,7 +138,7 @@ def prepare(
     if not out.parent.is_dir():
         raise Complaint(f"--out: {str(out.parent)!r} is not a directory")
     document = plan_in(plan)
-    check_apart({"PLAN": plan, "--data": data, "--out": out})
+    check_apart({"PLAN": plan, "--data": None if "://" in data else Path(data), "--out": out})
     from optcomp.cli.data.counts import show_prepared
     from optcomp.release import prepare_data
 

@@ -1,4 +1,4 @@
-"""The commands `plan FILE`, `plan release`, `plan commit`, `plan schema`: accuracy first, then one release."""
+"""The commands `plan FILE`, `plan init`, `plan release`, `plan commit`, `plan schema`: accuracy, then one release."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import typer
 from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
+from optcomp.cli.plan.beginning import begin
 from optcomp.cli.plan.outputs import (
     BESIDE,
-    REPORTS,
+    BESIDES,
     check_apart,
     check_outputs,
     placed,
@@ -57,7 +58,7 @@ def _with_files(args: list[str]) -> list[str]:
     found = list[str]()
     for word, following in zip_longest(args, args[1:], fillvalue="-"):
         found.append(word)
-        if word in REPORTS and (following.startswith("-") or following.lower().endswith(_PLANS)):
+        if word in BESIDES and (following.startswith("-") or following.lower().endswith(_PLANS)):
             found.append(BESIDE)
     return found
 
@@ -149,11 +150,20 @@ _Paper = Annotated[
         show_default=False,
     ),
 ]
+_Csv = Annotated[
+    Path | None,
+    typer.Option(
+        "--csv",
+        metavar="[FILE]",
+        help="Write all released numbers as a table; by default beside the release.",
+        show_default=False,
+    ),
+]
 _Data = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="The table: CSV, TSV or Parquet, or a snapshot that `optcomp data prepare` wrote.",
+        help="The table: a file such as CSV, Parquet or Excel, or a snapshot that `optcomp data prepare` wrote.",
         show_default=False,
     ),
 ]
@@ -252,6 +262,9 @@ def show(
     say_reports(html, paper)
 
 
+plan_app.command(name="init", cls=PlainCommand)(begin)
+
+
 @plan_app.command(cls=PlainCommand)
 def release(
     file: _Committed,
@@ -262,6 +275,7 @@ def release(
     private: options.Private = None,
     html: _Html = None,
     paper: _Paper = None,
+    table: _Csv = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Ask all questions of a plan at once, with noise, and write the results; the budget is spent.
@@ -290,11 +304,12 @@ def release(
     """
     target = out if out is not None else file.with_name(f"{file.stem}.release.json")
     html, paper = placed(html, target, "--html"), placed(paper, target, "--pdf-ready")
-    given = {"--out": target, "--html": html, "--pdf-ready": paper}
+    table = placed(table, target, "--csv")
+    given = {"--out": target, "--html": html, "--pdf-ready": paper, "--csv": table}
     check_outputs(given)
     document = plan_in(file)
     from optcomp.cli.plan.tables import show_release
-    from optcomp.release import NotReleased, Store, release_plan
+    from optcomp.release import NotReleased, Store, csv_text, release_plan
 
     check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
     own, notices = about(str(file), NotReleased), list[str]()
@@ -303,6 +318,8 @@ def release(
         paying: Any = {"ledger": ledger, "account": account, "private": private, "notice": notices.append}
         view, fresh = release_plan(document, data, target, tell, **paying)
     write_reports(view["facts"], view["growth"], view, html, paper)
+    if table is not None:
+        write(table, csv_text(view), "--csv")
     for sentence in notices:
         warn(sentence)
     if as_json:
@@ -312,6 +329,8 @@ def release(
     kept = Store(target).private.name
     say(f"The release is in {target} and may be published; keep {kept} private, with the data")
     say_reports(html, paper)
+    if table is not None:
+        say(f"The numbers are in {table}")
 
 
 @plan_app.command(cls=PlainCommand)

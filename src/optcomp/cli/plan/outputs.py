@@ -13,13 +13,16 @@ from optcomp.cli.writing.printing import say
 REPORTS = {"--html": ".html", "--pdf-ready": ".print.html"}
 """Options for reports, and how a report beside another file ends."""
 
+BESIDES = {**REPORTS, "--csv": ".csv"}
+"""Options whose file may be left out, and how a file beside another one ends."""
+
 BESIDE = "(beside FILE)"
 """Stands for the name that was left out; no file is called so."""
 
 
 def placed(report: Path | None, beside: Path, option: str) -> Path | None:
-    """Where a report goes: as told, or beside another file and named after it."""
-    return beside.with_suffix(REPORTS[option]) if report == Path(BESIDE) else report
+    """Where a report or a table goes: as told, or beside another file and named after it."""
+    return beside.with_suffix(BESIDES[option]) if report == Path(BESIDE) else report
 
 
 def check_outputs(given: Mapping[str, Path | None]) -> None:
@@ -29,7 +32,7 @@ def check_outputs(given: Mapping[str, Path | None]) -> None:
             raise Complaint(f"{option}: {str(path.parent)!r} is not a directory")
         if path is not None and path.is_dir():
             raise Complaint(f"{option}: {path}: Is a directory")
-    if any(given[option] is not None for option in REPORTS):
+    if any(given.get(option) is not None for option in REPORTS):
         check_plots()
 
 

@@ -120,7 +120,9 @@ def _rounded(value: KnownLoss) -> KnownLoss:
     """The same mechanism with doubles for parameters."""
     if isinstance(value, PoissonSubsampled):
         inner = _rounded(value.mechanism)
-        return PoissonSubsampled(inner, float(value.rate)) if isinstance(inner, Gaussian | Laplace) else value
+        if not isinstance(inner, Gaussian | Laplace):
+            return value
+        return PoissonSubsampled(inner, float(value.rate), value.neighbours)
     if isinstance(value, GaussianDP):
         return GaussianDP(float(value.mu))
     if isinstance(value, RandomizedResponse):

@@ -29,6 +29,8 @@ from optcomp.guarantees import (
     RenyiBounded,
     RenyiDP,
     SparseVectorDP,
+    WithoutReplacement,
+    checked_neighbours,
 )
 from optcomp.interactive.filters.cost import MOST_BITS
 from optcomp.interactive.filters.documents import count, loaded, mapping, rational
@@ -55,7 +57,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
 """The guarantees that are made of a few numbers, with these in the order in which they are made."""
 _WHOLE = {(DiscreteGaussian, "sensitivity"), (DiscreteLaplace, "sensitivity"), (RandomizedResponse, "answers")}
 """Numbers that count something: they are JSON numbers."""
-_KINDS = {kind.__name__: kind for kind in (*_NAMES, RenyiDP, PoissonSubsampled)}
+_KINDS = {kind.__name__: kind for kind in (*_NAMES, RenyiDP, PoissonSubsampled, WithoutReplacement)}
 """All guarantees that can be written, by name."""
 
 
@@ -69,7 +71,11 @@ def request_document(request: Request, *, orders: Sequence[Number] = ()) -> dict
         return {"kind": "RenyiDP", "orders": [[_text(a), _text(eps)] for a, eps in _listed(known, orders)]}
     if isinstance(known, PoissonSubsampled):
         inner = request_document(known.mechanism)
-        return {"kind": "PoissonSubsampled", "mechanism": inner, "rate": _text(known.rate)}
+        told = {} if known.neighbours == "add-remove" else {"neighbours": known.neighbours}
+        return {"kind": "PoissonSubsampled", "mechanism": inner, "rate": _text(known.rate), **told}
+    if isinstance(known, WithoutReplacement):
+        sizes = {"batch": known.batch, "population": known.population}
+        return {"kind": "WithoutReplacement", "mechanism": request_document(known.mechanism), **sizes}
     names = _NAMES.get(type(known))
     if names is None:
         if isinstance(known, KnownLoss | RenyiBounded) or not (hasattr(known, "epsilon") and hasattr(known, "delta")):
@@ -89,15 +95,25 @@ def read_request_document(document: object) -> Request:
     if kind is RenyiDP:
         return RenyiDP(_points(mapping(found, "document", ("kind", "orders"))["orders"]))
     if kind is PoissonSubsampled:
-        entries = mapping(found, "document", ("kind", "mechanism", "rate"))
-        inner = entries["mechanism"]
-        if not isinstance(inner, Mapping) or inner.get("kind") not in ("Gaussian", "Laplace"):
-            raise InvalidInput("mechanism", inner, "must be a Gaussian or a Laplace mechanism")
-        return PoissonSubsampled(cast(Any, read_request_document(inner)), rational(entries["rate"], "rate"))
+        told = ("neighbours",) if isinstance(found, Mapping) and "neighbours" in found else ()
+        entries = mapping(found, "document", ("kind", "mechanism", "rate", *told))
+        neighbours = checked_neighbours(entries["neighbours"] if told else "add-remove")
+        return PoissonSubsampled(_inner(entries["mechanism"]), rational(entries["rate"], "rate"), neighbours)
+    if kind is WithoutReplacement:
+        entries = mapping(found, "document", ("kind", "mechanism", "batch", "population"))
+        sizes = (count(entries[name], name) for name in ("batch", "population"))
+        return WithoutReplacement(_inner(entries["mechanism"]), *sizes)
     entries = mapping(found, "document", ("kind", *_NAMES[kind]))
     read = ((count if (kind, name) in _WHOLE else rational)(entries[name], name) for name in _NAMES[kind])
     make: Callable[..., Request] = kind
     return make(*read)
+
+
+def _inner(document: object) -> Gaussian | Laplace:
+    """The mechanism that runs on a sample."""
+    if not isinstance(document, Mapping) or document.get("kind") not in ("Gaussian", "Laplace"):
+        raise InvalidInput("mechanism", document, "must be a Gaussian or a Laplace mechanism")
+    return cast(Gaussian | Laplace, read_request_document(document))
 
 
 def _listed(curve: RenyiDP, orders: Sequence[Number]) -> list[tuple[object, object]]:

@@ -12,11 +12,13 @@ from optcomp.numerics.contour.coins import Coins, dot
 from optcomp.numerics.contour.integral import BATCH, Nodes
 from optcomp.numerics.contour.plan import Contour
 from optcomp.numerics.contour.points import Compressed, Points, lone_points
-from optcomp.numerics.contour.products import BLOCK_NODES, block_products, product_error
+from optcomp.numerics.contour.products import BLOCK_NODES, block_products, node_products, product_error
 from optcomp.numerics.contour.sieve import Skipped, sieve
+from optcomp.numerics.contour.waves import wave_sieve, waves_from
 
-_POINT, _FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 400.0, 20.0
-"""Rough costs in nanoseconds: a log-sum point, a factor of a product, a node in the sums, a step of the sieve."""
+_POINT, _FACTOR, _LONE_FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 35.0, 400.0, 20.0
+"""Rough costs in nanoseconds: a log-sum point, a factor of a product for long runs of nodes and for single ones, a node
+in the sums, a step of the sieve."""
 MOST_NODES = 3_000_000
 """About half a gigabyte."""
 
@@ -110,21 +112,29 @@ def _first_swing(coins: Coins, plan: Contour, computed: int, bound: float) -> tu
 
 def _skip(coins: Coins, plan: Contour, first: int, last: int, settled: bool, most: float) -> Skipped:
     """Sieve where the coins together can make |φ| small enough, keep all nodes where they cannot."""
-    x, m = coins.proxies
-    e = np.exp(-2 * x * (plan.tilt + 0.5))
-    typical = float(dot(np.log1p(e), m))  # minus the mean of log|φ| over all θ
-    start = first
-    if not settled:
-        enough = math.exp(min(-1.15 * typical - math.log(plan.share / 60 * plan.step + 1e-300), 600.0))
-        start = min(max(first, int(min(enough / 4, 1e15))), last + 1)
-    if start > last:
+    start = first if settled else min(_enough(coins, plan, first), last + 1)
+    waves = waves_from(coins, plan.tilt, plan.step, first, last, plan.share, plan.smoothing)
+    if waves is not None:
+        start = min(start, waves)
+        found = wave_sieve(coins, plan.tilt, plan.step, start, last, plan.share, plan.smoothing)
+    elif start > last:
         return Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0)
-    fill = max(1, min(64, int(2000 / (_factors(coins) + _NODE))))
-    found = sieve(coins, plan.tilt, plan.step, start, last, plan.share, plan.smoothing, fill, most)
+    else:
+        fill = max(1, min(64, int(2000 / (_factors(coins) + _NODE))))
+        found = sieve(coins, plan.tilt, plan.step, start, last, plan.share, plan.smoothing, fill, most)
     if start == first:
         return found
     starts, stops = np.insert(found.starts, 0, first), np.insert(found.stops, 0, start)
     return Skipped(starts, stops, found.near, found.far, found.work)
+
+
+def _enough(coins: Coins, plan: Contour, first: int) -> int:
+    """The node from which on ranges are probably settled by single coins."""
+    x, m = coins.proxies
+    e = np.exp(-2 * x * (plan.tilt + 0.5))
+    typical = float(dot(np.log1p(e), m))  # minus the mean of log|φ| over all θ
+    enough = math.exp(min(-1.15 * typical - math.log(plan.share / 60 * plan.step + 1e-300), 600.0))
+    return max(first, int(min(enough / 4, 1e15)))
 
 
 def _factors(coins: Coins) -> float:
@@ -164,6 +174,9 @@ def _survivors(
     if direct:
         real, imag, error = _by_products(coins, plan, index)
         return theta, real, imag, error
+    if index.size and _factors(coins) * _LONE_FACTOR < compressed.size(theta[-1]) * _POINT and coins.count < 1e9:
+        values = node_products(coins, plan.tilt, theta)
+        return theta, values.real, values.imag, product_error(coins, theta)
     octave = np.floor(np.log2(np.maximum(theta, 1e-300)))
     columns = []
     for value in np.unique(octave):

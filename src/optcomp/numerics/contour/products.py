@@ -4,7 +4,7 @@ r"""φ at long runs of nodes, as a plain product of complex factors.
 
 A block of nodes is a rectangle θ = α + β, so that e^{-2iθx} is an outer product and three coins together are a matrix
 product with eight inner terms.  Every factor is at most one in modulus and each step loses a few u, so the error is
-absolute: (60 count + 12 θ Y) u.
+absolute: (80 count + 12 θ Y) u.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import numpy as np
 
-from optcomp.numerics.blocked import Complexes, Floats, Ints, U
+from optcomp.numerics.blocked import CACHED, Complexes, Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.points import reduced
 
@@ -29,57 +28,97 @@ _TOGETHER = 3
 
 def block_products(coins: Coins, c: float, step: float, blocks: Ints) -> Complexes:
     """A row of values of φ for each block: nodes BLOCK_NODES * block + 0, 1, ...; the threads do not change them."""
-    columns = _rotations(coins.x, step * np.arange(_COLUMNS, dtype=np.float64))
-    work = partial(_block, coins, c, step, columns, math.fsum(coins.x * coins.m))
+    work = _Blocks(coins, c, step).values
     if blocks.size < 3:
         return np.array([work(int(block)) for block in blocks]).reshape(blocks.size, BLOCK_NODES)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
         return np.array(list(pool.map(work, blocks.tolist())))
 
 
+def node_products(coins: Coins, c: float, theta: Floats) -> Complexes:
+    """φ at a few nodes here and there, one factor after another; within `product_error` too."""
+    e = np.exp(-2 * coins.x * (c + 0.5))
+    low = (e / (1 + e))[:, np.newaxis]
+    value = np.ones(theta.size, dtype=np.complex128)
+    rows = max(CACHED // (2 * max(theta.size, 1)), 1)
+    for start in range(0, coins.x.size, rows):
+        part = slice(start, start + rows)
+        factors = rotations(coins.x[part], theta)
+        factors *= low[part]
+        factors += 1 - low[part]
+        for i in np.flatnonzero(coins.m[part] > 1).tolist():
+            factors[i] = _power(factors[i], int(coins.m[start + i]))
+        value *= np.multiply.reduce(factors, axis=0)
+    angle, turns = reduced(theta * math.fsum(coins.x * coins.m))
+    return np.asarray(value * (np.cos(angle) + 1j * np.sin(angle)) * (1 - 2 * np.fmod(turns, 2)))
+
+
 def product_error(coins: Coins, theta: Floats) -> Floats:
     """Bound on the absolute error of each value."""
-    return U * (60 * coins.count + 12 * theta * coins.total)
+    return U * (80 * coins.count + 12 * theta * coins.total)
 
 
-def _rotations(x: Floats, theta: Floats) -> Complexes:
+def rotations(x: Floats, theta: Floats) -> Complexes:
     """e^{-2iθx}, a row for each coin."""
     angle, _ = reduced(x[:, np.newaxis] * theta)
     angle *= 2
-    return np.cos(angle) - 1j * np.sin(angle)
+    turned = np.empty(angle.shape, dtype=np.complex128)
+    np.cos(angle, out=turned.real)
+    np.negative(np.sin(angle, out=angle), out=turned.imag)
+    return turned
 
 
-def _block(coins: Coins, c: float, step: float, columns: Complexes, total: float, block: int) -> Complexes:
-    starts = step * (block * float(BLOCK_NODES) + _COLUMNS * np.arange(_ROWS, dtype=np.float64))
-    rows = _rotations(coins.x, starts)
-    e = np.exp(-2 * coins.x * (c + 0.5))
-    low = e / (1 + e)
-    value = np.ones((_ROWS, _COLUMNS), dtype=np.complex128)
-    scratch = np.empty_like(value)
-    single = np.flatnonzero(coins.m == 1)
-    for start in range(0, single.size, _TOGETHER):
-        few = single[start : start + _TOGETHER]
-        np.matmul(_patterns(rows[few], low[few]), _patterns(columns[few], None), out=scratch)
-        value *= scratch
-    for i in np.flatnonzero(coins.m > 1):
-        np.multiply.outer(low[i] * rows[i], columns[i], out=scratch)
-        scratch += 1 - low[i]
-        value *= _power(scratch, int(coins.m[i]))
-    theta = starts[:, np.newaxis] + step * np.arange(_COLUMNS)
-    angle, turns = reduced(theta * total)
-    sign = 1 - 2 * np.fmod(turns, 2)
-    return np.asarray((value * (np.cos(angle) + 1j * np.sin(angle)) * sign).ravel())
+class _Blocks:
+    """What all blocks have in common."""
+
+    def __init__(self, coins: Coins, c: float, step: float) -> None:
+        self._coins, self._step = coins, step
+        e = np.exp(-2 * coins.x * (c + 0.5))
+        self._low = e / (1 + e)
+        self._total = math.fsum(coins.x * coins.m)
+        self._columns = rotations(coins.x, step * np.arange(_COLUMNS, dtype=np.float64))
+        self._rows = rotations(coins.x, step * (_COLUMNS * np.arange(_ROWS, dtype=np.float64)))
+        single, self._several = np.flatnonzero(coins.m == 1), np.flatnonzero(coins.m > 1)
+        spare = -single.size % _TOGETHER  # coins that always land high make up the number
+        self._single, self._nothing = np.append(single, np.zeros(spare, dtype=np.int64)), spare
+        self._right = _patterns(self._grouped(self._columns), None)
+
+    def _grouped(self, rotated: Complexes) -> Complexes:
+        return rotated[self._single].reshape(-1, _TOGETHER, rotated.shape[1])
+
+    def values(self, block: int) -> Complexes:
+        """φ at the nodes of one block."""
+        coins, begin = self._coins, self._step * (block * float(BLOCK_NODES))
+        rows = self._rows * rotations(coins.x, np.array([begin]))
+        low = self._low[self._single]
+        low[low.size - self._nothing :] = 0.0
+        left = _patterns(self._grouped(rows), low.reshape(-1, _TOGETHER)).transpose(0, 2, 1)
+        value = np.ones((_ROWS, _COLUMNS), dtype=np.complex128)
+        scratch = np.empty_like(value)
+        for few, pattern in zip(left, self._right, strict=True):
+            np.matmul(few, pattern, out=scratch)
+            value *= scratch
+        for i in self._several:
+            np.multiply.outer(self._low[i] * rows[i], self._columns[i], out=scratch)
+            scratch += 1 - self._low[i]
+            value *= _power(scratch, int(coins.m[i]))
+        theta = begin + self._step * np.arange(BLOCK_NODES, dtype=np.float64)
+        angle, turns = reduced(theta * self._total)
+        sign = 1 - 2 * np.fmod(turns, 2)
+        return np.asarray(value.ravel() * (np.cos(angle) + 1j * np.sin(angle)) * sign)
 
 
 def _patterns(rotations: Complexes, low: Floats | None) -> Complexes:
-    """For every subset of the coins the product of its rotations (times probabilities, if given)."""
-    out = np.ones((1, rotations.shape[1]), dtype=np.complex128)
-    for i, rotation in enumerate(rotations):
+    """For every subset of a few coins the product of its rotations (times probabilities, if given)."""
+    out = np.ones((rotations.shape[0], 1, rotations.shape[2]), dtype=np.complex128)
+    for i in range(rotations.shape[1]):
+        turned = rotations[:, i : i + 1]
         if low is None:
-            out = np.concatenate((out, out * rotation))
+            out = np.concatenate((out, out * turned), axis=1)
         else:
-            out = np.concatenate((out * (1 - low[i]), out * (low[i] * rotation)))
-    return out if low is None else out.T
+            share = low[:, i, np.newaxis, np.newaxis]
+            out = np.concatenate((out * (1 - share), out * (share * turned)), axis=1)
+    return out
 
 
 def _power(base: Complexes, exponent: int) -> Complexes:

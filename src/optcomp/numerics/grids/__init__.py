@@ -1,5 +1,6 @@
 """Sums of laws on a grid by fast Fourier transforms, every error bounded; `docs/grids.md` has the proof."""
 
-from optcomp.numerics.grids.search import Found, Way, way_for
+from optcomp.numerics.grids.answers import Found, Way
+from optcomp.numerics.grids.search import way_for
 
 __all__ = ["Found", "Way", "way_for"]

@@ -34,6 +34,8 @@ FFT = 8.0
 _LONG = np.longdouble
 LONG_U = float(np.finfo(_LONG).eps) / 2
 """The unit round-off of long doubles; that of a float where there are none."""
+_NEWTON = 12
+"""Steps of a guess at most."""
 _DEEP = 40.0
 """e^-40 of a sum is left out at its end, and counted."""
 
@@ -155,6 +157,28 @@ class GridSum:
         step = self.tilt * self.h
         index = np.arange(min(self.size, math.ceil(_DEEP / step)), dtype=np.float64)
         return index, np.exp(-step * index)
+
+    def near(self, y: float, log_t: float) -> float:
+        """About where log F is log t, if that is near y: Newton's method, and in a cell the root of its line in e^y."""
+        base, step = float(self.base), self.tilt * self.h
+        for _ in range(_NEWTON):
+            k = max(math.floor((y - base) / self.h) + 1, 0)
+            length = min(self.size, math.ceil(_DEEP / step), self._span - k + 1)
+            if length < 1:
+                return y
+            first, d = k % self.size, base + k * self.h - y
+            mass = self._unfolded[first : first + length] * self._fading[1][:length]
+            whole, damped = float(mass.sum()), float((mass * np.exp(-d - self.h * self._fading[0][:length])).sum())
+            if not 0 < damped < whole:
+                return y
+            goal = math.exp(min(log_t - self.log_z + step * k, 600.0))
+            moved = (math.log((whole - damped) / goal) if goal > 0 else 0.0) * (whole - damped) / damped
+            if abs(moved) <= self.h and goal < whole:
+                moved = min(max(math.log((whole - goal) / damped), d - self.h - 1e-12), d + 1e-12 * self.h)
+            y = max(y + moved, 0.0)
+            if abs(moved) <= 1e-15 * y:
+                break
+        return y
 
     def sides(self, y: float) -> tuple[float, float]:
         """log F(y) between two numbers, for the law itself: the caller moves y by the slip."""

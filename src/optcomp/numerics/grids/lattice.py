@@ -36,22 +36,33 @@ class LatticeLaw:
     """Masses on a grid between two floats each."""
 
     def __init__(
-        self, base: Fraction, index: Ints, masses: tuple[Floats, Floats], slip: float, rest: Rest | None
+        self,
+        base: Fraction,
+        index: Ints,
+        masses: tuple[Floats, Floats],
+        slip: float,
+        rest: Rest | None,
+        before: arb | int = 0,
     ) -> None:
-        size = int(index.max()) + 1
-        found = []
-        for mass, way in zip(masses, (1, -1), strict=True):
-            on_grid = np.zeros(size)
-            np.add.at(on_grid, index, mass)
-            on_grid *= 1 + way * 4 * U * (2 + int(np.bincount(index).max()))
-            on_grid[on_grid < _FAINT] = 0.0
-            found.append(on_grid)
-        self._base, self._masses, self.slip, self._rest = base, found, slip, rest
+        """`before` is the mass of losses below the grid, which may count as larger than all."""
+        crowd = 4 * U * (2 + int(np.bincount(index).max()))
+        most: Floats = np.bincount(index, masses[0]).astype(np.float64) * (1 + crowd)
+        least: Floats = np.bincount(index, masses[1]).astype(np.float64) * (1 - crowd)
+        faint = least < _FAINT
+        most[faint] = least[faint] = 0.0
+        self._base, self._masses, self.slip, self._rest, self._before = base, (most, least), slip, rest, before
+
+    @property
+    def loss(self) -> float:
+        """By how much the masses may be too large as a whole, as a log: at least the largest log(most/least)."""
+        most, least = self._masses
+        share = float(np.max(1 - least[most > 0] / most[most > 0], initial=0.0)) + 4 * U
+        return -math.log1p(-share) * (1 + 32 * U) if share < 1 else math.inf
 
     def above(self) -> GridLaw:
         """At least the law."""
         nothing = Rest(arb(_TINY), arb(0), Fraction(0))
-        rest = replace(self._rest, own=self._rest.own + _TINY) if self._rest else nothing
+        rest = replace(self._rest, own=self._rest.own + self._before + _TINY) if self._rest else nothing
         return GridLaw(self._base, self._masses[0], self.slip, None, rest)
 
     def below(self) -> GridLaw:
@@ -64,12 +75,13 @@ def lattice(laws: Sequence[tuple[Summand, int]], log_t: float) -> tuple[list[tup
     units: list[float] = []
     for law, _ in laws:
         if isinstance(law, AtomicLaw):
-            units += np.diff(np.sort(law.places)).tolist()
+            units += set(np.diff(np.sort(law.places)).tolist())
         elif isinstance(law, DiscreteGaussianLaw):
             units.append(float(law.shift / Fraction(law.sigma) ** 2))
         else:
             return None
-    h = common_unit([unit for unit in units if unit > 0])
+    units = sorted({unit for unit in units if unit > 0})
+    h = units[0] if len(units) == 1 else common_unit(units)
     if h is None:
         return None
     copies = sum(count for _, count in laws)
@@ -119,11 +131,10 @@ def _discrete_gaussian(law: DiscreteGaussianLaw, h: float, deviations: float) ->
         whole = (2 * arb.pi()).sqrt() * ball(law.sigma) * law.ring(0.0)
         masses = np.exp(-exponent) / float(whole.mid())
         own, other = law.sides(float(unit * (far + Fraction(shift, 2))) * (1 + 1e-13))  # x < -far
-    own, other = own.max(arb(0)), other.max(arb(0))
+    own, other = own.max(arb(0)), other.max(arb(0))  # x > far has just as much, of small losses
     error = U * (LIBM + 12 + 8 * exponent)
     most, least = masses * (1 + error), masses * (1 - error)
-    most[0] += float_up(own)  # x > far: just as much, of small losses
     index = np.arange(x.size, dtype=np.int64) * multiple
     base = Fraction(shift * (shift - 2 * far)) / (2 * sigma**2)
     top = Fraction(shift * (shift + 2 * far)) / (2 * sigma**2)
-    return LatticeLaw(base, index, (most, least), float(off) * 1.0001 + 1e-300, Rest(own, other, top))
+    return LatticeLaw(base, index, (most, least), float(off) * 1.0001 + 1e-300, Rest(own, other, top), own)

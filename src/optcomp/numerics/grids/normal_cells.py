@@ -20,7 +20,7 @@ from optcomp.numerics.balls import FLOAT_BITS, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.laws.gaussian import normal_tail
 
-_NARROW = 0.04
+NARROW = 0.04
 """(|m|+3)w up to which four terms of the series are enough."""
 _SERIES = 2e-17
 """What the series leaves out, relatively: 1.1 * 0.04^8/9!."""
@@ -51,7 +51,7 @@ def masses(middle: Floats, half: Floats, shift: float) -> tuple[Floats, Floats]:
     )
     size = np.abs(m) + 1
     error = U * (40 + 3 * size * (np.abs(middle) + shift + size)) + _SERIES
-    wider = np.flatnonzero((size + 2) * half > _NARROW)
+    wider = np.flatnonzero((size + 2) * half > NARROW)
     if wider.size:
         series[wider] = _long_series(m[wider], small[wider])
         error[wider] += _ROUGHER * U

@@ -3,55 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-import numpy as np
-
-from optcomp.numerics.grids.crossing import NEAR, NOTHING, crossing
-from optcomp.numerics.grids.grid_curve import Kernel
+from optcomp.numerics.blocked import U
+from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, meet, root
+from optcomp.numerics.grids.few_rounds import Grid
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
-from optcomp.numerics.grids.mixed import MixedGrid
-from optcomp.numerics.grids.sides import Above, Below, curved, summed
+from optcomp.numerics.grids.mirrored import MirroredGrid
+from optcomp.numerics.grids.replaced_sides import side_of
+from optcomp.numerics.grids.sides import Above, Below, Both
 from optcomp.numerics.laws.atoms import AtomicLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
+from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Summand
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics.laws.replaced import GluedNormalLaw, ReplacedNormalLaw
 
 _FIRST, _MOST = 1 << 13, 1 << 21
 """Places of the first grid, and of the finest."""
 _COARSE = 1 << 11
 """Cells of a grid that is only good for guesses."""
-_PLACE, _LONG_PLACE = 150.0, 600.0
+_PLACE, _LONG_PLACE = 250.0, 700.0
 """About the nanoseconds that a place costs, in floats and in long doubles."""
-_PASSES = 7
+_PASSES = 5
 """Grids at most, each finer than the one before."""
-_LOOKS_FIRST, _SURE, _NEAR_FIRST, _MOVED = 6, 2, 1e-6, 0.05
-"""Looks for a first place, how many of them are safe, how near its two ends come, and a move that ends them."""
-_TILTS = np.exp(np.linspace(-5, 9, 43))
-"""Tilts that are tried for a first place."""
-_ROUGH = 12.0
-"""e^-12 of F may be folded in where only a guess is wanted."""
-_SHARE, _ORDER = 0.6, 1 / 1.9
-"""Of the wanted width goes to the grid, whose error falls about with the square of its width."""
-_LONGEST, _MOST_AIM = 64, 1e-3
-"""A law may be so many times as long as the period, and the largest relative error of F that is aimed at."""
-_LOST = 0.03
-"""A relative width of a first grid that means that no window was found."""
-_FAR_OFF = 5.0
-"""A log of F that was guessed so badly calls for another window."""
-_FAINT = 4.0
-"""e^-4 of the wanted width may be folded in."""
-_ROUNDED, _GROWN = 0.25, 0.2
-"""Of the wanted width may be round-off in floats; of that on a coarse grid, as it grows with finer ones."""
-_UNIT, _LONGER, _LEAST_ROOM = 5e-14, 7.0, 20.0
-"""About the round-off of a round, for a first guess, the log of how much less it is in long doubles, and how much
-larger than F the unit of round-off may be at least."""
+_SHARE = 0.4
+"""Of the wanted width goes to the grid."""
 _FAINT_TAIL = 1e-14
 """Of F may lie beyond the grid where no giant is sure."""
 _MOST_RISE = 600.0
@@ -63,34 +48,21 @@ _LEAST_RATE = Fraction(1, 10**290)
 """Rates nearer to 0 or 1 may not be a float, or not one of full precision."""
 
 Laws = Sequence[tuple[Summand, int]]
-
-
-@dataclass(frozen=True)
-class Found:
-    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached."""
-
-    lower: float
-    upper: float
-    places: int
-    capped: bool
-
-
-class Way(Protocol):
-    """A way to the answers for some laws."""
-
-    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
-        """The y >= 0 with F(y) = t."""
-
-    def excess(self, y: float, rtol: float, work: float) -> Found | None:
-        """log F(y)."""
+Kind = TypeVar("Kind")
+"""A kind of law."""
 
 
 def way_for(laws: Laws) -> Way | None:
     """The way on a grid, if all laws can be put on one."""
     if all(isinstance(law, MixedNormalLaw) and _LEAST_RATE < law.q < 1 - _LEAST_RATE for law, _ in laws):
         return Grid(laws)
+    if all(isinstance(law, ReplacedNormalLaw | GluedNormalLaw) and law.q > _LEAST_RATE for law, _ in laws):
+        return Mirrored(laws)
     if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
         return Lattice(laws)
+    noise = [(law, copies) for law, copies in laws if isinstance(law, LaplaceLaw)]
+    if len(noise) == len(laws) and LaplaceWay.serves(noise):
+        return LaplaceWay(noise)
     return None
 
 
@@ -105,7 +77,7 @@ class Lattice:
         if log_t[0] < _LEAST_LOG or (on_grid := lattice(self._laws, log_t[0])) is None:
             return None
         laws, h = on_grid
-        ups, downs = _both(laws)
+        ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
         best: Found | None = None
@@ -113,14 +85,14 @@ class Lattice:
         for long in (False, True):
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
             if not self._affordable(laws, setting, h, long, work):
-                return _given_up(best)
-            above = Above(ups, summed(ups, h, setting, long=long))
-            below = Below(downs, summed(downs, h, setting, long=long))
-            upper = crossing(above.log, log_t[0], max(y, 0.0), tilt, +1, near)
+                return given_up(best)
+            both = Both(ups, downs, h, setting, loss=lost, long=long)
+            y = both.near(max(y, 0.0), log_t[0])
+            upper = root(both.most, log_t[0], y, tilt, +1, near)
             if math.isinf(upper):
-                return _given_up(best)
-            lower = crossing(below.log, log_t[1], upper, tilt, -1, near)
-            best = _meet(best, Found(lower, upper, int(setting.period / h), False))
+                return given_up(best)
+            lower = root(both.least, log_t[1], min(y, upper), tilt, -1, near)
+            best = meet(best, Found(lower, upper, int(setting.period / h), False))
             if best.upper - best.lower <= rtol * best.upper + NOTHING:
                 return best
             tilt, y = guess.tilt_at(best.upper), best.upper
@@ -133,17 +105,16 @@ class Lattice:
         if on_grid is None:
             return None
         laws, h = on_grid
-        ups, downs = _both(laws)
+        ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt = guess.tilt_at(y)
         log_f, best = guess.log_at(tilt, y), None
         for long in (False, True):
             setting = guess.setting(tilt, y, log_f - 5)
             if log_f < _LEAST_LOG or not self._affordable(laws, setting, h, long, work):
-                return _given_up(best)
-            above = Above(ups, summed(ups, h, setting, long=long))
-            below = Below(downs, summed(downs, h, setting, long=long))
-            best = _meet(best, Found(below.log(y), above.log(y), int(setting.period / h), False))
+                return given_up(best)
+            both = Both(ups, downs, h, setting, loss=lost, long=long)
+            best = meet(best, Found(both.least(y), both.most(y), int(setting.period / h), False))
             if best.upper < _LEAST_LOG:
                 return None
             if -math.expm1(best.lower - best.upper) <= rtol:
@@ -159,22 +130,43 @@ class Lattice:
         return places <= _MOST and places * len(laws) * (_LONG_PLACE if long else _PLACE) <= work
 
 
-def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted]:
-    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws]
+def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted, float]:
+    """The laws from above and from below, and how far they are apart, as a log."""
+    lost = math.fsum(copies * law.loss for law, copies in laws) * (1 + 4 * U)
+    return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws], lost
 
 
-class Grid:
-    """A sum of subsampled Gaussian mechanisms on grids of any width."""
-
-    def __init__(self, laws: Laws) -> None:
-        self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
-        self._towards = self._laws[0][0].direction == "towards"
-        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+class Placed(Protocol):
+    """A law that can be put on a grid."""
 
     @property
-    def most(self) -> float:
-        """About the largest sum."""
-        return math.inf if self._towards else self._ends
+    def count(self) -> int:
+        """About how many places it takes."""
+
+    def above(self) -> GridLaw:
+        """A law that is larger."""
+
+    def below(self) -> GridLaw:
+        """A law that is smaller."""
+
+
+class OnGrid(ABC, Generic[Kind]):
+    """A sum of laws on grids of any width."""
+
+    def __init__(self, laws: Sequence[tuple[Kind, int]]) -> None:
+        self._laws = laws
+
+    @abstractmethod
+    def _placed(self, law: Kind, h: float, rise: float) -> Placed:
+        """A law on a grid of width h."""
+
+    @abstractmethod
+    def _rise(self, law: Kind, y: float, log_f: float) -> float:
+        """How far its losses matter."""
+
+    @abstractmethod
+    def _first_place(self, log_t: float) -> float | None:
+        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
 
     def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
         """The y >= 0 with F(y) = t; None where this is no way to find it.
@@ -189,30 +181,28 @@ class Grid:
         if y <= known:
             return Found(0.0, y, _COARSE, False)
         best: Found | None = None
-        near, grid, fall = max(NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
+        size, long, near = _FIRST, False, max(NEAR, 0.02 * rtol)
         for _ in range(_PASSES):
-            made = self._made(y, log_t[0], grid, min(rtol * max(fall * y, 1.0), _MOST_AIM))
+            made = self._made(y, log_t[0], size, long)
             if made is None:
-                return _given_up(best)
+                return given_up(best)
             above, below, setting = made
-            upper = crossing(above.log, log_t[0], y, setting.tilt, +1, near)
+            upper = root(above.log, log_t[0], y, setting.tilt, +1, near)
             if math.isinf(upper):
-                return _given_up(best)
-            lower = crossing(below.log, log_t[1], upper, setting.tilt, -1, near)
-            best = _meet(best, Found(lower, upper, grid.size, False))
+                return given_up(best)
+            lower = root(below.log, log_t[1], upper, setting.tilt, -1, near)
+            best = meet(best, Found(lower, upper, size, False))
             width, aim = best.upper - best.lower, rtol * best.upper
             if width <= aim + NOTHING or upper <= known:
                 return best
-            y, moved, fall = upper, abs(upper - y), _fall(above.log, upper, rtol)
-            if moved > _MOVED * upper:
-                continue  # made for another place
-            if width > _LOST * upper and not grid.plain:
-                grid = replace(grid, plain=True)
-                continue
-            following = grid.finer(width / aim, above.rounding(upper) / fall / aim, setting.over)
-            if following is None:
+            rounding = above.rounding(upper) / setting.tilt
+            y = upper
+            wanted = size * max(math.sqrt(max(width - 2 * rounding, aim) / (_SHARE * aim)), 2.0)
+            long = long or rounding > 0.1 * aim
+            limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
+            if size >= limit / 2 and not rounding > 0.1 * aim:
                 break
-            grid = following
+            size = 1 << math.ceil(math.log2(min(wanted, limit, 32 * size)))
         assert best is not None
         return Found(best.lower, best.upper, best.places, True)
 
@@ -221,66 +211,28 @@ class Grid:
         if work < _FIRST * _PLACE:
             return None
         best: Found | None = None
-        grid, log_f = self._fineness(work, rtol), -30.0
-        for _ in range(_PASSES):
-            made = self._made(y, log_f, grid, rtol)
+        size, long, log_f = _FIRST, False, -30.0
+        for number in range(_PASSES):
+            made = self._made(y, log_f, size, long)
             if made is None:
-                return _given_up(best)
-            above, below, setting = made
-            best = _meet(best, Found(below.log(y), above.log(y), grid.size, False))
-            off, log_f = abs(log_f - best.upper), best.upper
+                return given_up(best)
+            above, below, _ = made
+            best = meet(best, Found(below.log(y), above.log(y), size, False))
+            log_f = best.upper
             if log_f < _LEAST_LOG:
                 return None
             width = -math.expm1(best.lower - best.upper)
             if width <= rtol:
                 return best
-            if off > _FAR_OFF:
-                continue  # made for another F
-            if width > _LOST and not grid.plain:
-                grid = replace(grid, plain=True)
-                continue
-            following = grid.finer(width / rtol, above.rounding(y) / rtol, setting.over)
-            if following is None:
+            rounding = above.rounding(y)
+            long = long or rounding > 0.1 * rtol
+            limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
+            if size >= limit / 2 and not rounding > 0.1 * rtol:
                 break
-            grid = following
+            wanted = size * max(math.sqrt(max(width - 2 * rounding, rtol) / (_SHARE * rtol)), 2.0 if number else 1.0)
+            size = 1 << math.ceil(math.log2(min(wanted, limit, 32 * size)))
         assert best is not None
         return Found(best.lower, best.upper, best.places, True)
-
-    def _fineness(self, work: float, rtol: float) -> _Fineness:
-        copies = sum(count for _, count in self._laws)
-        return _Fineness(work, math.log(max(rtol / (copies * _UNIT), _LEAST_ROOM)))
-
-    def _first_place(self, log_t: float) -> float | None:
-        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
-        y, place = self._chernoff(log_t) if self._towards else 0.0, math.inf
-        for number in range(_LOOKS_FIRST):
-            coarse = self._coarse(y, log_t)
-            if coarse is None:
-                return None
-            laws, h = coarse
-            guess = Guess(laws, h)
-            tilt, saddle = guess.tilt_for(log_t)
-            if number < _SURE:  # from the saddle point: a window made for a place that is too high tells nothing
-                place = max(saddle, 0.0)
-                made = summed(laws, h, guess.setting(tilt, saddle, log_t), long=False)
-            else:
-                setting = guess.window(place, log_t, _ROUGH, _ROUGH)
-                made = curved(laws, _kernel(h, setting, long=False), setting)
-            found = crossing(Above(laws, made).log, log_t, place, tilt, +1, _NEAR_FIRST)
-            if not math.isfinite(found):
-                return y if self._towards and math.isfinite(y) else None
-            if number >= _SURE and abs(found - place) <= _MOVED * found:
-                return min(found, y) if self._towards else found
-            place = found
-            y = min(found, y) if self._towards else y
-        return place
-
-    def _chernoff(self, log_t: float) -> float:
-        """About a place behind the root."""
-        with np.errstate(all="ignore"):
-            logs = sum((copies * law.log_mean_guess(_TILTS) for law, copies in self._laws), np.zeros_like(_TILTS))
-            places = (logs - log_t) / _TILTS
-        return float(np.min(places, where=np.isfinite(places), initial=math.inf))
 
     def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
         rises = [self._rise(law, y, log_f) for law, _ in self._laws]
@@ -288,81 +240,60 @@ class Grid:
             return None
         h = max(rises) / _COARSE
         return [
-            (MixedGrid(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
+            (self._placed(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
         ], h
 
-    def _made(self, y: float, log_f: float, grid: _Fineness, aim: float) -> tuple[Above, Below, Setting] | None:
-        """Both sides on a grid of some places, for a relative error of F."""
+    def _made(self, y: float, log_f: float, size: int, long: bool) -> tuple[Above, Below, Setting] | None:
+        """Both sides on a grid of about so many places."""
         coarse = self._coarse(y, log_f)
         if coarse is None:
             return None
         guess = Guess(*coarse)
-        setting = guess.window(y, log_f, _FAINT - math.log(aim), grid.room)
-        if grid.plain:
-            setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
-        h = setting.period / grid.size * (1 + 1e-9)
-        grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
-        if max(made.count for made, _ in grids) > min(4 * _MOST, _LONGEST * grid.size):
+        setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
+        h = setting.period / size * (1 + 1e-9)
+        grids = [(self._placed(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
+        if max(grid.count for grid, _ in grids) > 4 * _MOST:
             return None
-        ups, downs = ([(make(grid), copies) for grid, copies in grids] for make in (MixedGrid.above, MixedGrid.below))
-        if grid.plain:
-            made = (summed(laws, h, setting, long=grid.long) for laws in (ups, downs))
-            return Above(ups, next(made)), Below(downs, next(made)), setting
-        kernel = _kernel(h, setting, long=grid.long)
-        return Above(ups, curved(ups, kernel, setting)), Below(downs, curved(downs, kernel, setting)), setting
+        return (
+            Above([(grid.above(), copies) for grid, copies in grids], h, setting, long=long),
+            Below([(grid.below(), copies) for grid, copies in grids], h, setting, long=long),
+            setting,
+        )
 
-    def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
-        """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
-        mu, q = float(law.mu), float(law.q)
-        shift = math.log1p(-q) - math.log(q) + 0.5 * mu * mu
-        if not self._towards:
-            return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
+
+class Mirrored(OnGrid[ReplacedNormalLaw | GluedNormalLaw]):
+    """A sum of subsampled Gaussian mechanisms, records replaced."""
+
+    def __init__(self, laws: Laws) -> None:
+        super().__init__([(law, copies) for law, copies in laws if isinstance(law, ReplacedNormalLaw | GluedNormalLaw)])
+
+    def _placed(self, law: ReplacedNormalLaw | GluedNormalLaw, h: float, rise: float) -> Placed:
+        return MirroredGrid(law, h, rise)
+
+    def _first_place(self, log_t: float) -> float | None:
+        coarse = self._coarse(math.inf, log_t)
+        if coarse is None:
+            return None
+        guess = Guess(*coarse)
+        tilt, place = guess.tilt_for(log_t)
+        above = Above(*coarse, guess.setting(tilt, place, log_t), long=False)
+        return root(above.log, log_t, max(place, 0.0), tilt, +1)
+
+    def _rise(self, law: ReplacedNormalLaw | GluedNormalLaw, y: float, log_f: float) -> float:
+        """Up to where next to nothing is: losses have no end on either side, so none decides alone."""
         copies = sum(count for _, count in self._laws)
-        goal = log_f + math.log(_FAINT_TAIL / copies)
-        low, high = 0.0, mu + 60.0
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
-            low, high = (middle, high) if tail > goal else (low, middle)
-        return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
+        x = _faint_from(float(law.mu), float(law.q), log_f + math.log(_FAINT_TAIL / copies))
+        return side_of(law).loss(x)
 
 
-@dataclass(frozen=True)
-class _Fineness:
-    """How many places a grid has, whether in long doubles, and how much work is left, its own included."""
-
-    work: float
-    room: float
-    """The log of how much larger than F the unit of round-off may be."""
-    size: int = _FIRST
-    long: bool = False
-    plain: bool = False
-    """Whether the tilted law of the sum itself is asked for, without a window."""
-
-    def finer(self, width: float, rounding: float, over: float) -> _Fineness | None:
-        """The next grid for a width and a round-off, both over the wanted width; None if nothing can be gained."""
-        left = self.work - self.size * (_LONG_PLACE if self.long else _PLACE)
-        least = math.log(_LEAST_ROOM)
-        room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9))  # with less room a longer period, but in floats
-        long = self.long or (rounding > _ROUNDED and room < least)
-        room = max(room + (_LONGER if long > self.long else 0.0), least)
-        most = min(left / (_LONG_PLACE if long else _PLACE), _MOST)
-        if most < 1 or not (math.isfinite(width) and math.isfinite(rounding)):
-            return None
-        wanted = self.size * max(width - 2 * rounding, _SHARE) ** _ORDER / _SHARE**_ORDER
-        size = 1 << min(math.ceil(math.log2(wanted)), math.floor(math.log2(most)))
-        gained = size > self.size or (size == self.size and (long > self.long or rounding > _ROUNDED))
-        return _Fineness(left, room, size, long, self.plain) if gained else None
-
-
-def _fall(log: Callable[[float], float], y: float, rtol: float) -> float:
-    """About how fast log F falls."""
-    step = max(1e-4, rtol) * y
-    return min(max((log(y - step) - log(y)) / step, 1e-3), 1e200) if step > 0 else 1.0
-
-
-def _kernel(h: float, setting: Setting, *, long: bool) -> Kernel:
-    return Kernel.of(h, setting.tilt, setting.places(h), parts=setting.parts, long=long)
+def _faint_from(mu: float, q: float, log_p: float) -> float:
+    """About the x beyond which a mixture has probability e^log_p."""
+    low, high = 0.0, mu + 60.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
+        low, high = (middle, high) if tail > log_p else (low, middle)
+    return high
 
 
 def _softplus(z: float) -> float:
@@ -372,14 +303,3 @@ def _softplus(z: float) -> float:
 def _log_tail(x: float) -> float:
     """About the log of a normal tail."""
     return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))
-
-
-def _given_up(best: Found | None) -> Found | None:
-    """What is known when no finer grid can be made."""
-    return None if best is None else replace(best, capped=True)
-
-
-def _meet(one: Found | None, other: Found) -> Found:
-    if one is None:
-        return other
-    return Found(max(one.lower, other.lower), min(one.upper, other.upper), other.places, False)

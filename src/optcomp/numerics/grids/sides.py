@@ -7,56 +7,76 @@ import math
 from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
 from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
-from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum, log_masses
+from optcomp.numerics.grids.grid_sum import Counted, GridSum, log_masses
 from optcomp.numerics.grids.guess import Setting
 
 
-def summed(laws: Counted, h: float, setting: Setting, *, long: bool) -> GridSum | None:
-    """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid."""
+def summed(laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> GridSum | None:
+    """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid.
+
+    With a kernel it has one window for all places.
+    """
     if not all(law.masses.any() for law, _ in laws):
         return None
-    return GridSum(laws, h, setting.tilt, setting.places(h), _chernoffs(laws, h, setting), long=long)
-
-
-def curved(laws: Counted, kernel: Kernel, setting: Setting) -> GridSum | None:
-    """The same with one window for all places."""
-    if not all(law.masses.any() for law, _ in laws):
-        return None
-    return GridCurve(laws, kernel, _chernoffs(laws, kernel.h, setting))
-
-
-def _chernoffs(laws: Counted, h: float, setting: Setting) -> list[Chernoff]:
-    return [log_masses(laws, h, c) for c in dict.fromkeys(setting.others)]
+    others = [log_masses(laws, h, c) for c in dict.fromkeys(setting.others)]
+    if kernel is not None:
+        return GridCurve(laws, kernel, others)
+    return GridSum(laws, h, setting.tilt, setting.places(h), others, long=long)
 
 
 class Above:
     """F from above."""
 
-    def __init__(self, laws: Counted, made: GridSum | None) -> None:
-        self._sum, self._beyond = made, Beyond(laws)
+    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> None:
+        self.sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At least log F(y)."""
-        value = self._sum.sides(y - self._sum.slip * (1 + 4 * U) - 2 * U * abs(y))[1] if self._sum else -math.inf
+        value = self.sum.sides(y - self.sum.slip * (1 + 4 * U) - 2 * U * abs(y))[1] if self.sum else -math.inf
         rest = self._beyond.most(y)
         return _sum_of_logs(value, _log(rest, +1), +1)
 
     def rounding(self, y: float) -> float:
         """About how far round-off moves log F(y)."""
-        return self._sum.noise(y) * math.exp(min(self._sum.sides(y)[1] - self.log(y), 0.0)) if self._sum else 0.0
+        return self.sum.noise(y) * math.exp(min(self.sum.sides(y)[1] - self.log(y), 0.0)) if self.sum else 0.0
 
 
 class Below:
     """F from below."""
 
-    def __init__(self, laws: Counted, made: GridSum | None) -> None:
-        self._sum, self._beyond = made, Beyond(laws)
+    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> None:
+        self._sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At most log F(y)."""
         value = self._sum.sides(y + self._sum.slip * (1 + 4 * U) + 2 * U * abs(y))[0] if self._sum else -math.inf
         rest = self._beyond.least(y)
         return _sum_of_logs(value, _log(rest, -1), -1)
+
+
+class Both:
+    """F from above and from below by one sum: of the larger law, and of what is left of it where masses are smaller."""
+
+    def __init__(self, laws: Counted, lower: Counted, h: float, setting: Setting, *, loss: float, long: bool) -> None:
+        """`loss` is at least the log of the larger law over the lower one, for all copies together."""
+        self._above, self._loss, self._under = Above(laws, h, setting, long=long), loss, Beyond(lower)
+
+    def most(self, y: float) -> float:
+        """At least log F(y)."""
+        return self._above.log(y)
+
+    def least(self, y: float) -> float:
+        """At most log F(y)."""
+        sums = self._above.sum
+        if sums is None:
+            return -math.inf
+        value = sums.sides(y + sums.slip * (1 + 4 * U) + 2 * U * abs(y))[0]
+        value -= self._loss + 2 * U * abs(value)
+        return _sum_of_logs(value, _log(self._under.least(y), -1), -1)
+
+    def near(self, y: float, log_t: float) -> float:
+        """About the root of log F = log t, from y: a guess."""
+        return self._above.sum.near(y, log_t) if self._above.sum else y
 
 
 def _log(value: float, direction: int) -> float:

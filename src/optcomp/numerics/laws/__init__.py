@@ -8,12 +8,22 @@ from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law, Summand
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics.laws.replaced import (
+    GluedLaplaceLaw,
+    GluedLaw,
+    GluedNormalLaw,
+    ReplacedLaplaceLaw,
+    ReplacedNormalLaw,
+)
 
 __all__ = [
     "AtomicLaw",
     "Atoms",
     "CutNormalLaw",
     "DiscreteGaussianLaw",
+    "GluedLaplaceLaw",
+    "GluedLaw",
+    "GluedNormalLaw",
     "LEAST_SIGMA",
     "LaplaceLaw",
     "Law",
@@ -21,6 +31,8 @@ __all__ = [
     "MixedLaplaceLaw",
     "MixedNormalLaw",
     "NormalLaw",
+    "ReplacedLaplaceLaw",
+    "ReplacedNormalLaw",
     "Summand",
     "normal_excess",
 ]

@@ -56,9 +56,22 @@ class ExponentialChoice(PaidInEpsilon):
         """The place that was chosen."""
         return [int(drawn(self.title, self.measurement, scale, values))]
 
+    def tell(self, values: Sequence[int], scale: float, cells: int) -> list[int]:
+        """One choice for each cell, among its own scores."""
+        width = len(values) // cells
+        return [self.draw(values[place * width : (place + 1) * width], scale)[0] for place in range(cells)]
+
     def feature(self, noisy: Sequence[Sequence[int]], results: Results, scales: Sequence[float]) -> Hashable:
-        """For each part by how much the score of the chosen place grows from the first table to the second."""
-        return tuple(second[index] - first[index] for (index,), first, second in zip(noisy, *results, strict=True))
+        """For each part by how much the scores of the chosen places grow from the first table to the second."""
+        return tuple(
+            sum(_growth(place, index, len(first) // len(chosen), first, second) for place, index in enumerate(chosen))
+            for chosen, first, second in zip(noisy, *results, strict=True)
+        )
+
+
+def _growth(place: int, index: int, width: int, first: Sequence[int], second: Sequence[int]) -> int:
+    """Of the score that was chosen in one cell."""
+    return second[place * width + index] - first[place * width + index]
 
 
 def _epsilon(allowance: Allowance, share: Fraction) -> Fraction:

@@ -107,6 +107,10 @@ class Noise(ABC):
         """What is told of the integers of a part."""
         return list(drawn(self.title, self.measurement, scale, values))
 
+    def tell(self, values: Sequence[int], scale: float, cells: int) -> list[int]:
+        """What is told of a part that has so many cells, a number for each."""
+        return self.draw(values, scale)
+
     @abstractmethod
     def feature(self, noisy: Sequence[Sequence[int]], results: Results, scales: Sequence[float]) -> Hashable:
         """What of noisy integers tells two exact results apart, for an attacker who knows both."""

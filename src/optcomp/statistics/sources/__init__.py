@@ -1,4 +1,4 @@
-"""Where tables come from: CSV and Parquet files, data frames, Arrow tables, tables of databases and of Spark.
+"""Where tables come from: files, data frames, arrays, tables of databases and of Spark.
 
 A source gives batches of cells of the columns that are asked for, and nothing else is read.  Nothing about a file is
 guessed from its rows, only from its header: one person's cell must not change how the cells of others are read.
@@ -7,36 +7,85 @@ guessed from its rows, only from its header: one person's cell must not change h
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from optcomp.errors import InvalidInput
 from optcomp.extras import needed
-from optcomp.statistics.sources.files import opened_file
+from optcomp.statistics.sources.database_files import DatabaseTable
+from optcomp.statistics.sources.dialect import DECIMALS, ENCODINGS, QUOTES, THOUSANDS, Dialect, read_dialect
+from optcomp.statistics.sources.files import FILE_ENDINGS, files_of, opened_file, tables_of
 from optcomp.statistics.sources.frames import Frame
-from optcomp.statistics.sources.relations import Relation, is_relation
+from optcomp.statistics.sources.looking import Proposal, has_dialect, propose
+from optcomp.statistics.sources.reading import Reading
+from optcomp.statistics.sources.relations import JOINS, Relation, is_relation
 from optcomp.statistics.sources.source import Lines, Source
 
-__all__ = ["Lines", "Relation", "Source", "is_relation", "named_columns", "opened"]
+__all__ = [
+    "DECIMALS",
+    "Dialect",
+    "ENCODINGS",
+    "FILE_ENDINGS",
+    "JOINS",
+    "Lines",
+    "Proposal",
+    "QUOTES",
+    "Reading",
+    "Relation",
+    "Source",
+    "THOUSANDS",
+    "files_of",
+    "has_dialect",
+    "is_address",
+    "is_relation",
+    "named_columns",
+    "opened",
+    "propose",
+    "read_dialect",
+    "tables_of",
+]
+
+_PLAIN = Reading()
+"""Nothing is said."""
 
 
-def opened(source: object, used: Collection[str], numbers: Collection[str], multiline: bool = False) -> Source:
+def is_address(source: object) -> bool:
+    """Whether it is the address of a database."""
+    return isinstance(source, str) and "://" in source
+
+
+def opened(source: object, used: Collection[str], numbers: Collection[str], reading: Reading = _PLAIN) -> Source:
     """The cells of the columns `used`, of which `numbers` are declared as numbers."""
     needed("pyarrow", "data")
     if is_relation(source):
-        return Relation(source, used)
+        reading.only_lines("a table of Ibis")
+        reading.no_table("a table of Ibis")
+        return Relation(source, used, reading)
+    if isinstance(source, str) and is_address(source):
+        return DatabaseTable(source, used, reading)
     if isinstance(source, str | Path):
-        return opened_file(Path(source), used, multiline)
-    return Frame(source, used, numbers)
+        return opened_file(Path(source), used, numbers, reading)
+    if isinstance(source, list | tuple):
+        raise InvalidInput("source", type(source).__name__, f"must be one table: {JOINS}")
+    return Frame(source, used, numbers, reading)
 
 
-def named_columns(source: object, *, multiline: bool = False) -> dict[str, str]:
+def named_columns(
+    source: object, *, multiline: bool = False, dialect: object = None, table: str | None = None
+) -> dict[str, str]:
     """All columns of a source, each with what its type says it holds: integers, reals, categories; or nothing.
 
-    No cell is read.  The cells of a file of lines are text, so nothing is said of them.
+    No cell is read, but the keys of the first line of a file of JSON lines.  The cells of a file of lines are text, so
+    nothing is said of them.
     """
     import pyarrow as pa
 
-    names = opened(source, (), (), multiline).columns
-    kinds = opened(source, dict.fromkeys(names), (), multiline).kinds
+    reading = Reading.of(multiline, dialect, None, table)
+    with closing(opened(source, (), (), reading)) as found:
+        names = found.columns
+    with closing(opened(source, dict.fromkeys(names), (), reading)) as found:
+        kinds: Any = found.kinds
     tests = {
         "integers": pa.types.is_integer,
         "reals": lambda kind: pa.types.is_floating(kind) or pa.types.is_decimal(kind),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ _CHUNK = 1 << 22
 """Bytes read at a time."""
 _MOST_MOVES = 100_000
 """Places that are remembered at which lines and records come apart: some megabytes."""
-_NEWLINE, _RETURN, _QUOTE = 10, 13, 34
+_NEWLINE, _RETURN = 10, 13
 """As bytes."""
 Places = npt.NDArray[np.int64]
 """Of bytes, or numbers of lines."""
@@ -36,13 +36,23 @@ Marks = npt.NDArray[np.bool_]
 """One for each byte."""
 
 
+class Bytes(Protocol):
+    """What is read from its beginning to its end."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes."""
+
+
 class Records:
     """The good records of a file; in place of a bad one stands one whose cells are all empty."""
 
-    def __init__(self, file: BinaryIO, delimiter: str, cells: int, *, multiline: bool, line: int) -> None:
+    def __init__(
+        self, file: Bytes, delimiter: str, cells: int, *, multiline: bool, line: int, quote: str = '"'
+    ) -> None:
         self._file, self._delimiter, self._cells = file, ord(delimiter), cells
-        self._multiline, self._line, self._record = multiline, line, 0
-        self._empty = b'""' + delimiter.encode() * (cells - 1) + b"\n"
+        self._multiline, self._line, self._record = multiline and bool(quote), line, 0
+        self._quote = quote.encode()
+        self._empty = 2 * self._quote + delimiter.encode() * (cells - 1) + b"\n"
         self._rest, self._ended = b"", False
         self._moved: list[tuple[int, int]] = [(0, line)]
         self.lines, self.taken = Lines(), 0
@@ -86,20 +96,20 @@ class Records:
 
     def _last_end(self, whole: bytes) -> int:
         """After the last line break that ends a record."""
-        if not self._multiline or b'"' not in whole:
+        if not self._multiline or self._quote not in whole:
             return whole.rfind(b"\n") + 1
         bytes_of = np.frombuffer(whole, np.uint8)
-        outside = ~_inside(bytes_of)
+        outside = ~_inside(bytes_of, self._quote)
         found = np.flatnonzero((bytes_of == _NEWLINE) & outside)
         return int(found[-1]) + 1 if len(found) else 0
 
     def _skipped(self, whole: bytes) -> bytes:
         """A record that is too long: up to its end nothing is kept but whether a quotation mark is open."""
-        begun, quotes = self._line, whole.count(b'"')
+        begun, quotes = self._line, whole.count(self._quote)
         self._line += whole.count(b"\n")
         while chunk := self._taken():
-            end = _first_end(chunk, open_before=self._multiline and bool(quotes % 2), multiline=self._multiline)
-            quotes += chunk.count(b'"') if end < 0 else 0
+            end = _first_end(chunk, self._quote, open_before=bool(quotes % 2)) if self._multiline else chunk.find(b"\n")
+            quotes += chunk.count(self._quote) if end < 0 else 0
             self._line += chunk.count(b"\n", 0, end + 1 if end >= 0 else len(chunk))
             if end >= 0:
                 self._rest = chunk[end + 1 :]
@@ -113,7 +123,7 @@ class Records:
 
     def _checked(self, block: bytes) -> bytes:
         """The block with bad records replaced and empty lines left out."""
-        found = _Block(block, self._delimiter, self._cells, self._multiline)
+        found = _Block(block, self._delimiter, self._cells, self._multiline, self._quote)
         records = len(found.ends)
         if found.empty.any() or found.bad.any() or found.breaks is not None:
             return self._rebuilt(block, found)
@@ -161,21 +171,21 @@ class Records:
 class _Block:
     """Whole records, each with what is wrong with it."""
 
-    def __init__(self, block: bytes, delimiter: int, cells: int, multiline: bool) -> None:
+    def __init__(self, block: bytes, delimiter: int, cells: int, multiline: bool, quote: bytes) -> None:
         data = np.frombuffer(block, np.uint8)
-        newline, quoted = data == _NEWLINE, b'"' in block
+        newline, quoted = data == _NEWLINE, bool(quote) and quote in block
         splits, self.breaks = data == delimiter, None
         ends = np.flatnonzero(newline)
         self._broken = np.zeros(0, np.int64)
         if quoted:
-            inside = _inside(data) if multiline else _inside_lines(data, ends)
+            inside = _inside(data, quote) if multiline else _inside_lines(data, ends, quote)
             splits &= ~inside
             if multiline and (newline & inside).any():
                 self.breaks = newline & inside
                 ends = np.flatnonzero(newline & ~inside)
                 if not len(ends) or ends[-1] != len(block) - 1:  # the file ends inside a quoted cell
                     ends = np.append(ends, len(block) - 1)
-            self._broken = np.flatnonzero(_misplaced(data, inside, delimiter))
+            self._broken = np.flatnonzero(_misplaced(data, inside, delimiter, quote))
             self._open = inside[ends]
         else:
             self._open = np.zeros(len(ends), np.bool_)
@@ -226,24 +236,22 @@ class _Block:
         return "too few cells" if self._cells[place] < self._wanted else "too many cells"
 
 
-def _inside(data: npt.NDArray[np.uint8]) -> Marks:
+def _inside(data: npt.NDArray[np.uint8], quote: bytes) -> Marks:
     """Whether a quotation mark is open after each byte."""
-    found: Marks = np.bitwise_xor.accumulate((data == _QUOTE).view(np.uint8)).view(np.bool_)
+    found: Marks = np.bitwise_xor.accumulate((data == ord(quote)).view(np.uint8)).view(np.bool_)
     return found
 
 
-def _first_end(chunk: bytes, *, open_before: bool, multiline: bool) -> int:
-    """The first line break that ends a record; -1 if there is none."""
-    if not multiline:
-        return chunk.find(b"\n")
+def _first_end(chunk: bytes, quote: bytes, *, open_before: bool) -> int:
+    """The first line break that ends a record of several lines; -1 if there is none."""
     data = np.frombuffer(chunk, np.uint8)
-    found = np.flatnonzero((data == _NEWLINE) & (_inside(data) == open_before))
+    found = np.flatnonzero((data == _NEWLINE) & (_inside(data, quote) == open_before))
     return int(found[0]) if len(found) else -1
 
 
-def _inside_lines(data: npt.NDArray[np.uint8], ends: Places) -> Marks:
+def _inside_lines(data: npt.NDArray[np.uint8], ends: Places, quote: bytes) -> Marks:
     """The same, where every line begins anew."""
-    found = _inside(data)
+    found = _inside(data, quote)
     before = np.concatenate([[False], found[ends[:-1]]])
     if before.any():
         sizes = np.diff(ends, prepend=-1)
@@ -251,16 +259,16 @@ def _inside_lines(data: npt.NDArray[np.uint8], ends: Places) -> Marks:
     return found
 
 
-def _misplaced(data: npt.NDArray[np.uint8], inside: Marks, delimiter: int) -> Marks:
+def _misplaced(data: npt.NDArray[np.uint8], inside: Marks, delimiter: int, mark: bytes) -> Marks:
     """Quotation marks that open after something else than the beginning of a cell, or close before its end.
 
     One that opens just after one that closes is the second half of a doubled one.
     """
-    quote = data == _QUOTE
+    quote = data == ord(mark)
     before = np.concatenate([[_NEWLINE], data[:-1]])
     after = np.concatenate([data[1:], [_NEWLINE]])
     opens, closes = quote & inside, quote & ~inside
-    starts = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE)
-    stops = (after == delimiter) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE)
+    starts = (before == delimiter) | (before == _NEWLINE) | (before == ord(mark))
+    stops = (after == delimiter) | (after == _NEWLINE) | (after == _RETURN) | (after == ord(mark))
     found: Marks = (opens & ~starts) | (closes & ~stops)
     return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from optcomp.errors import UnreadableData
+from optcomp.errors import InvalidInput, UnreadableData
 from optcomp.extras import needed
 from optcomp.statistics.cells import MOST_LETTERS
 from optcomp.statistics.engines import connection_lock
+from optcomp.statistics.sources.reading import Reading
 from optcomp.statistics.sources.source import BATCH, Source, all_known
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _LONGEST = 8 * MOST_LETTERS
 
 _AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "BIT")
 """Types of DuckDB that hold more than any type of Arrow."""
+JOINS = "join tables before you prepare them, keep the result as a table or a file, and declare whose row each is"
+"""A row of a join may belong to several people, and one person's row may change how many rows others have."""
 
 
 def is_relation(source: object) -> TypeGuard[ir.Table]:
@@ -33,16 +36,17 @@ def is_relation(source: object) -> TypeGuard[ir.Table]:
 class Relation(Source):
     """A table of Ibis.  Reading may fail inside the engine: then nothing is prepared, and its owner is told."""
 
-    def __init__(self, relation: ir.Table, used: Collection[str]) -> None:
+    def __init__(self, relation: ir.Table, used: Collection[str], reading: Reading) -> None:
         import pyarrow as pa
 
         super().__init__()
         needed("ibis", "data")
-        self.columns = tuple(relation.columns)
-        all_known(used, self.columns)
+        _no_join(relation)
+        self.columns, own = reading.new_names(relation.columns), reading.own_names(used)
+        all_known(own.values(), relation.columns)
         self.name, self._used = str(getattr(relation.op(), "name", "table")), list(used)
         self.where, self.backend = self.name, relation.get_backend()
-        self.relation = relation.select(self._used) if self._used else relation
+        self.relation = relation.select(**{new: relation[old] for new, old in own.items()}) if own else relation
         kinds = self.relation.schema()
         if self.backend.name == "sqlite":  # whose columns hold cells of any type
             self.kinds = dict.fromkeys(self._used, pa.large_binary())
@@ -67,7 +71,8 @@ class Relation(Source):
 
     def _read(self) -> Iterator[Any]:
         if self.backend.name == "sqlite":
-            yield from _from_sqlite(self.backend, self.relation, self._used)
+            inner = f"({self.backend.compile(self.relation)})"
+            yield from sqlite_batches(self.backend.con, inner, {name: name for name in self._used})
         elif self.backend.name == "postgres":
             yield from self._copied()
         elif self.backend.name == "duckdb":
@@ -113,17 +118,24 @@ class Relation(Source):
                 )
 
 
-def _from_sqlite(backend: Any, relation: ir.Table, used: list[str]) -> Iterator[Any]:
+def sqlite_batches(connection: Any, table: str, own: Mapping[str, str]) -> Iterator[Any]:
     """Every cell as text by itself: one that is missing does not make floats of the integers beside it."""
     import pyarrow as pa
 
-    inner = str(backend.compile(relation))
-    names = [_quoted(name) for name in used]
+    names = [_quoted(name) for name in own.values()]
     cells = [f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END" for name in names]
-    found = backend.con.execute(f"SELECT {', '.join(cells) or '1'} FROM ({inner})")
+    found = connection.execute(f"SELECT {', '.join(cells) or '1'} FROM {table}")
     while rows := found.fetchmany(BATCH):
         columns = [pa.array([_bytes(cell) for cell in each], pa.large_binary()) for each in zip(*rows, strict=True)]
-        yield pa.record_batch(columns, used or ["0"])
+        yield pa.record_batch(columns, list(own) or ["0"])
+
+
+def _no_join(relation: ir.Table) -> None:
+    """Refuses what is made of several tables."""
+    import ibis.expr.operations as operations
+
+    if relation.op().find(operations.JoinChain):
+        raise InvalidInput("source", "a join", f"must be one table: {JOINS}")
 
 
 def _bytes(cell: Any) -> bytes | None:

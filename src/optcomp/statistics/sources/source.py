@@ -24,6 +24,8 @@ class Lines:
     first: tuple[int, str] | None = None
     longest: int = 1
     """Lines of the one record that has most."""
+    file: str | None = None
+    """Which file that line is in, if there are several."""
 
     def note(self, why: str, line: int) -> None:
         """One more."""
@@ -54,6 +56,14 @@ class Source(ABC):
     @abstractmethod
     def batches(self) -> Generator[Any]:
         """Record batches of Arrow, with the columns that are asked for; once."""
+
+    def close(self) -> None:
+        """Let go of what was opened, where nothing will be read."""
+        return
+
+    def in_numbers(self, column: Any) -> Any:
+        """A plain column in which numbers in text are written with a decimal point."""
+        return column
 
     def share(self, rows: int) -> float:
         """How much of it has been read after so many rows, between 0 and 1; 0 where nobody can tell."""

@@ -12,8 +12,7 @@ from flint import arb
 
 import optcomp as oc
 from optcomp.numerics.contour import Independent, excess_at
-from optcomp.numerics.grids import way_for
-from optcomp.numerics.grids.search import Found
+from optcomp.numerics.grids import Found, way_for
 from optcomp.numerics.laws import MixedNormalLaw
 from optcomp.numerics.laws.law import Summand
 from optcomp.numerics.laws.mixed_normal import Direction

@@ -17,7 +17,7 @@ from optcomp.numerics.grids.grid_curve import PARTS, GridCurve, Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import LONG_U, Counted, log_masses
 from optcomp.numerics.grids.guess import Guess
-from optcomp.numerics.grids.sides import curved
+from optcomp.numerics.grids.sides import summed
 from tests.oracles.gridded import convolved, excess_of
 from tests.oracles.truth import real, working
 from tests.unit.numerics.grids.test_grid_sum import BITS, drawn, enclosed, places
@@ -57,7 +57,7 @@ def test_guessed_windows_are_narrow(long: bool, most: float) -> None:
             truth = excess_of(exact, base, h, y)
         setting = Guess(laws, h).window(y, float(truth.log()), 26.0, 7.0)
         kernel = Kernel.of(h, setting.tilt, setting.places(h), parts=setting.parts, long=long)
-        sums = curved(laws, kernel, setting)
+        sums = summed(laws, h, setting, long=long, kernel=kernel)
         assert sums is not None
         low, high = sums.sides(y)
         with working(BITS):

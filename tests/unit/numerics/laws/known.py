@@ -15,6 +15,7 @@ from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics.laws.replaced import GluedLaplaceLaw, GluedNormalLaw, ReplacedLaplaceLaw, ReplacedNormalLaw
 from tests.oracles.losses import (
     Hockey,
     Moment,
@@ -34,6 +35,16 @@ from tests.oracles.losses import (
     subsampled_gaussian_moment,
     subsampled_laplace_hockey,
     subsampled_laplace_moment,
+)
+from tests.oracles.replaced_losses import (
+    glued_gaussian_hockey,
+    glued_gaussian_moment,
+    glued_laplace_hockey,
+    glued_laplace_moment,
+    replaced_gaussian_hockey,
+    replaced_gaussian_moment,
+    replaced_laplace_hockey,
+    replaced_laplace_moment,
 )
 from tests.oracles.truth import Rational, real
 
@@ -100,6 +111,28 @@ def _mixed_laplace(eps: Rational, q: Rational, way: Way) -> Known:
     return Known(lambda: MixedLaplaceLaw(eps, q, way), *truth, reach, 200 / max(float(eps), 0.2), 110)
 
 
+def _replaced_normal(mu: Rational, q: Rational) -> Known:
+    truth = replaced_gaussian_moment(mu, q), replaced_gaussian_hockey(mu, q)
+    return Known(lambda: ReplacedNormalLaw(mu, q), *truth, 3 * float(mu), 30 / max(float(mu), 0.1), 110)
+
+
+def _replaced_laplace(eps: Rational, q: Rational) -> Known:
+    truth = replaced_laplace_moment(eps, q), replaced_laplace_hockey(eps, q)
+    return Known(lambda: ReplacedLaplaceLaw(eps, q), *truth, float(eps), 200 / max(float(eps), 0.2), 110)
+
+
+def _glued_normal(mu: Rational, q: Rational) -> Known:
+    truth = glued_gaussian_moment(mu, q), glued_gaussian_hockey(mu, q)
+    return Known(lambda: GluedNormalLaw(mu, q), *truth, 3 * float(mu), 30 / max(float(mu), 0.1), 110)
+
+
+def _glued_laplace(eps: Rational, q: Rational) -> Known:
+    truth = glued_laplace_moment(eps, q), glued_laplace_hockey(eps, q)
+    return Known(lambda: GluedLaplaceLaw(eps, q), *truth, float(eps), 200 / max(float(eps), 0.2), 110)
+
+
+REPLACED = {"normal": (_replaced_normal, _glued_normal), "laplace": (_replaced_laplace, _glued_laplace)}
+
 KNOWN: dict[str, Known] = {
     **{f"laplace {eps}": _laplace(eps) for eps in (1e-3, 0.1, Fraction(1, 3), 1.0, 4.0, 30.0)},
     **{f"normal {mu}": _normal(mu) for mu in (1e-3, Fraction(1, 3), 1.0, 20.0)},
@@ -126,6 +159,12 @@ KNOWN: dict[str, Known] = {
         f"subsampled laplace {eps} {q} {way}": _mixed_laplace(eps, q, way)
         for eps, q in ((1e-3, 0.5), (0.5, 1e-6), (1.0, 0.99), (4.0, 0.02), (12.0, 0.3))
         for way in ("towards", "away")
+    },
+    **{
+        f"subsampled {noise} {size} {q} {name}": make(size, q)
+        for noise, makers in REPLACED.items()
+        for name, make in zip(("replaced", "batches"), makers, strict=True)
+        for size, q in ((1e-3, 0.5), (0.1, 1e-6), (0.5, Fraction(1, 60)), (1.0, 0.99), (4.0, 1e-3), (5.0, 0.3))
     },
 }
 

@@ -1,24 +1,62 @@
-"""Where a function that falls passes a goal, on the safe side."""
+"""Brackets that grids give, and how a root is found between them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-_LOOKS, NEAR = 40, 1e-13
+LOOKS, NEAR = 40, 1e-13
 """Looks for a root, and how near its two ends are to come, relatively."""
 NOTHING = 1e-13
 """An ε that nobody can tell from 0."""
 
 
-def crossing(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = NEAR) -> float:
+@dataclass(frozen=True)
+class Found:
+    """lower <= the answer <= upper; how fine the grid was, and whether it ended before the aim was reached.
+
+    Without a grid `places` are the nodes of an integral.
+    """
+
+    lower: float
+    upper: float
+    places: int
+    capped: bool
+    gridded: bool = True
+
+
+class Way(Protocol):
+    """A way to the answers for some laws."""
+
+    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
+        """The y >= 0 with F(y) = t."""
+
+    def excess(self, y: float, rtol: float, work: float) -> Found | None:
+        """log F(y)."""
+
+
+def given_up(best: Found | None) -> Found | None:
+    """What is known when no finer grid can be made."""
+    return None if best is None else replace(best, capped=True)
+
+
+def meet(one: Found | None, other: Found) -> Found:
+    """What both say."""
+    if one is None:
+        return other
+    return Found(max(one.lower, other.lower), min(one.upper, other.upper), other.places, False)
+
+
+def root(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = NEAR) -> float:
     """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
 
     Infinite if no place behind it was found, 0 if there is none before it.  By secants, each a little too long.
     """
     low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
     slope, before = -tilt, (math.nan, math.nan)
-    for _ in range(_LOOKS):
+    for _ in range(LOOKS):
         value = log(y) - goal
         if value >= 0:
             low, at_low = y, value

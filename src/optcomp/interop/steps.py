@@ -1,0 +1,90 @@
+"""Steps of training as frameworks count them, and their total: cheap to ask again and again, from any thread."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable
+from fractions import Fraction
+
+from optcomp.composition import MOST_COPIES, Composer
+from optcomp.errors import InvalidInput
+from optcomp.guarantees import Gaussian, PoissonSubsampled, checked_delta, checked_epsilon
+from optcomp.numerics import exact, whole
+from optcomp.theorems import Bound
+
+Step = tuple[float, float, int]
+"""Noise over the clip norm, the rate of Poisson samples, and how many such steps."""
+_LEAST_RATE = 1e-7
+"""Rates below are counted as this one, which costs more: the laws of samples begin here."""
+
+
+class StepTotals:
+    """Totals of lists of steps, each mostly a little longer than the one before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._composer, self._told = Composer(), dict[Gaussian | PoissonSubsampled, int]()
+
+    def epsilon(self, steps: Iterable[Step], delta: float) -> float:
+        """At least the ε of all steps at this δ; infinite if one adds no noise."""
+        counts, delta_exact = mechanisms(steps), checked_delta(delta)
+        if counts is None:
+            return math.inf
+        with self._lock:
+            return float(self._at(counts).total(delta=delta_exact).upper) if counts else 0.0
+
+    def delta(self, steps: Iterable[Step], epsilon: float) -> float:
+        """At least the δ of all steps at this ε."""
+        counts, eps = mechanisms(steps), checked_epsilon(epsilon)
+        if counts is None:
+            return 1.0
+        with self._lock:
+            return float(self._at(counts).total(epsilon=eps).upper) if counts else 0.0
+
+    def bound(self, steps: Iterable[Step], delta: float) -> Bound:
+        """Both sides, with the theorem; what a certificate is made of."""
+        counts = mechanisms(steps)
+        if not counts:
+            raise InvalidInput("steps", counts, "must be at least one, each with noise")
+        with self._lock:
+            return self._at(counts).total(delta=checked_delta(delta))
+
+    def _at(self, counts: dict[Gaussian | PoissonSubsampled, int]) -> Composer:
+        """The composer that is kept, with just these mechanisms: threads may ask out of order, and runs start anew."""
+        for value, count in self._told.items():
+            less = count - counts.get(value, 0)
+            if less > 0:
+                self._composer.remove(value, less)
+        for value, count in counts.items():
+            more = count - self._told.get(value, 0)
+            if more > 0:
+                self._composer.add(value, more)
+        self._told = counts
+        return self._composer
+
+
+def mechanisms(steps: Iterable[Step]) -> dict[Gaussian | PoissonSubsampled, int] | None:
+    """The mechanisms of steps, counted; None if some step adds no noise."""
+    counts: dict[Gaussian | PoissonSubsampled, int] = {}
+    for noise, rate, times in steps:
+        count = whole(int(times) if times == int(times) else times, "steps", 0, MOST_COPIES)
+        value = _mechanism(noise, rate)
+        if value is None or not count:
+            continue
+        if isinstance(value, bool):
+            return None
+        counts[value] = counts.get(value, 0) + count
+    return counts
+
+
+def _mechanism(noise: float, rate: float) -> Gaussian | PoissonSubsampled | bool | None:
+    """None where nobody takes part; False where nothing is hidden."""
+    sigma, share = exact(noise, "noise_multiplier"), Fraction(exact(rate, "sample_rate"))
+    if not 0 <= share <= 1:
+        raise InvalidInput("sample_rate", rate, "must be at least 0 and at most 1")
+    if not share:
+        return None
+    if not sigma:
+        return False
+    return Gaussian(sigma) if share == 1 else PoissonSubsampled(Gaussian(sigma), max(share, Fraction(_LEAST_RATE)))

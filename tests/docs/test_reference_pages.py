@@ -1,0 +1,183 @@
+"""References cannot lag: every public name, command, endpoint, theorem, error, setting and format is on its page."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import typer
+
+import optcomp as oc
+from optcomp.cli.main import app
+from optcomp.ledger import Ledger
+from optcomp.planner import read_file
+from optcomp.release import release_plan
+from optcomp.statistics import Categories, Integers, Reals, Table
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PEOPLE = ROOT / "examples" / "people.parquet"
+
+
+def _loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+LIBRARY, CENTER, FORMATS, CARDS = map(
+    _loaded, ("reference_library", "reference_center", "reference_formats", "theorem_cards")
+)
+WRITTEN = LIBRARY.PAGES | CENTER.PAGES | FORMATS.PAGES | CARDS.PAGES
+
+
+def _text(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf8")
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_references_are_current(name: str) -> None:
+    """Run `make docs` when this fails."""
+    assert _text(name) == WRITTEN[name]()
+
+
+@pytest.mark.parametrize("room", ["", *LIBRARY.ROOMS])
+def test_every_public_name_has_an_entry(room: str) -> None:
+    module = importlib.import_module(f"optcomp.{room}" if room else "optcomp")
+    entries = re.findall(r"^## (\w+)$", _text(f"reference/{room or 'optcomp'}.md"), re.MULTILINE)
+    assert set(module.__all__) <= set(entries)
+    assert len(entries) == len(set(entries)) == len(LIBRARY.names(module))
+
+
+def test_no_room_is_forgotten() -> None:
+    """Rooms without a page serve other rooms, or are commands and pages of their own."""
+    rooms = {path.parent.name for path in (ROOT / "src" / "optcomp").glob("*/__init__.py")}
+    assert rooms - set(LIBRARY.ROOMS) == {"cli", "instances", "numerics", "pages", "reading"}
+
+
+def _commands(group: typer.Typer, before: tuple[str, ...] = ()) -> list[str]:
+    found = []
+    for each in group.registered_commands:
+        name = each.name or (each.callback.__name__.replace("_", "-") if each.callback else "")
+        found += [" ".join((*before, name))] if not each.hidden else []
+    for inner in group.registered_groups:
+        assert inner.typer_instance is not None
+        path = (*before, str(inner.name or inner.typer_instance.info.name))
+        found += [" ".join(path), *_commands(inner.typer_instance, path)]
+    return found
+
+
+def test_every_command_has_its_help_on_the_page() -> None:
+    entries = re.findall(r"^## optcomp ?(.*)$", _text("command-line.md"), re.MULTILINE)
+    commands = _commands(app)
+    assert len(commands) > 30
+    assert sorted(entries) == sorted(["", *commands])
+
+
+def test_every_theorem_has_a_card_with_files_that_are_there() -> None:
+    text, notes = _text("theorems.md"), CARDS.card_notes()
+    assert set(notes) <= {record.id for record in oc.known_theorems()}
+    for record in oc.known_theorems():
+        assert f"\n## {record.id}\n" in text
+        assert notes.get(record.id, {}).get("proof"), f"docs/theorem_cards.toml has no proof for {record.id}"
+        named = (*CARDS.code_of(record), *CARDS.tests_of(record), *CARDS.oracles_of(record))
+        assert all((ROOT / path).is_file() for path in named)
+
+
+def test_every_error_has_a_remedy() -> None:
+    told = CENTER.remedies()
+    names = {kind.__name__ for kind in CENTER.errors()}
+    assert set(told["errors"]) == names
+    assert set(told["codes"]) == set(CENTER.STATUS)
+    assert len(names) > 30
+    assert all(value.endswith(".") for group in told.values() for value in group.values())
+
+
+def test_every_variable_of_the_environment_is_told() -> None:
+    assert CENTER.read_variables() == set(CENTER.VARIABLES)
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A release, and the ledger that paid it."""
+    place = tmp_path_factory.mktemp("release")
+    plan = place / "plan.yaml"
+    plan.write_text(
+        "plan: 1\n"
+        "data: {name: survey, rows: 60000, person: person, rows_per_person: 2}\n"
+        "columns:\n  age: {integers: [16, 100]}\n  region: {categories: [north, east]}\n"
+        "budget: {epsilon: 1, delta: 1e-6}\n"
+        "statistics:\n  rows: {count: rows}\n  old: {median: age}\n  regions: {histogram: region}\n",
+        encoding="utf8",
+    )
+    data = place / "people.parquet"
+    data.write_bytes(PEOPLE.read_bytes())
+    release_plan(read_file(plan), data, out=place / "survey.release.json")
+    return place, json.loads((place / "survey.release.json").read_text(encoding="utf8"))
+
+
+def _checked(name: str, document: Any) -> None:
+    """It fits the schema, and without any one of its entries that are needed it does not."""
+    validator = jsonschema_rs.validator_for(json.loads(_text(name)))
+    validator.validate(document)
+    assert not validator.is_valid({**document, "made up": 1})
+    needed = json.loads(_text(name)).get("required", [])
+    for entry in needed:
+        assert not validator.is_valid({key: value for key, value in document.items() if key != entry}), entry
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [("0.1", 0)] * 3,
+        [("0.1", "1e-3")] * 5,
+        [oc.Gaussian(4), ("0.1", 0)],
+        [oc.Laplace(2), oc.PoissonSubsampled(oc.Gaussian(1), "0.01"), oc.RandomizedResponse(1, 4)],
+        [0.001 * number for number in range(1, 1500)],
+    ],
+    ids=["pairs", "infinite", "gaussian", "laws", "digest"],
+)
+def test_certificates_fit_their_schema(parts: list[Any]) -> None:
+    document = json.loads(json.dumps(oc.compose(parts, delta=1e-6).certificate()))
+    _checked("schemas/certificate.json", document)
+
+
+def test_releases_fit_their_schema(released: tuple[Path, Any]) -> None:
+    _, document = released
+    _checked("schemas/release.json", document)
+    _checked("schemas/certificate.json", document["certificate"])
+
+
+def test_snapshots_fit_their_schema(tmp_path: Path) -> None:
+    columns = {"age": Integers(16, 100), "income": Reals(0, 1000), "region": Categories(["north", "east"])}
+    Table(PEOPLE, columns, person="person", rows_per_person=2).save(tmp_path / "snapshot")
+    _checked("schemas/snapshot.json", json.loads((tmp_path / "snapshot" / "declaration.json").read_text("utf8")))
+
+
+def test_every_line_of_an_export_fits_its_schema(released: tuple[Path, Any]) -> None:
+    place, _ = released
+    with Ledger(place / "people.parquet.ledger") as ledger:
+        ledger.export(place / "survey.export")
+    validator = jsonschema_rs.validator_for(json.loads(_text("schemas/ledger-export.json")))
+    lines = [json.loads(line) for line in (place / "survey.export").read_text("utf8").splitlines()]
+    assert len(lines) > 5
+    for line in lines:
+        validator.validate(line)
+        assert not validator.is_valid({**line, "answer": 1})
+
+
+def test_schemas_are_all_on_the_page() -> None:
+    used = {name for name, _ in FORMATS.FORMATS.values()}
+    assert used == {"plan-schema.json", *(f"schemas/{path.name}" for path in (DOCS / "schemas").iterdir())}
+    assert sys.modules.get("docs") is None  # pages are written by scripts, not by a package

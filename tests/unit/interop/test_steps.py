@@ -1,0 +1,62 @@
+"""Steps of training and their totals: what `compose` says, however the list grows, shrinks or is asked."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import pytest
+
+import optcomp as oc
+from optcomp.interop.steps import StepTotals, mechanisms
+
+DELTA = 1e-5
+ONE, TWO = oc.PoissonSubsampled(oc.Gaussian(1.5), 0.04), oc.PoissonSubsampled(oc.Gaussian(3.0), 0.04)
+
+
+def test_mechanisms_of_steps() -> None:
+    assert mechanisms([(1.5, 0.04, 3), (3.0, 0.04, 1), (1.5, 0.04, 2)]) == {ONE: 5, TWO: 1}
+    assert mechanisms([(2.0, 1, 3), (1.0, 0.0, 9), (1.0, 0.5, 0)]) == {oc.Gaussian(2.0): 3}
+    assert mechanisms([(0.0, 0.1, 1)]) is None
+    assert mechanisms([(1.0, 1e-9, 1)]) == {oc.PoissonSubsampled(oc.Gaussian(1.0), 1e-7): 1}
+    for wrong in ((1.0, 1.1, 1), (-1.0, 0.1, 1), (1.0, -0.1, 1), (1.0, 0.1, 0.5)):
+        with pytest.raises(oc.InvalidInput):
+            mechanisms([wrong])  # type: ignore[list-item]
+
+
+def test_totals_however_a_list_changes() -> None:
+    totals = StepTotals()
+    for steps in ([(1.5, 0.04, 300)], [(1.5, 0.04, 400)], [(1.5, 0.04, 200), (3.0, 0.04, 9)], [(3.0, 0.04, 200)]):
+        bound = oc.compose(mechanisms(steps) or {}, delta=DELTA)
+        assert bound.lower <= totals.epsilon(steps, DELTA) <= bound.upper * (1 + 1e-8)
+        assert totals.delta(steps, bound.upper) == pytest.approx(DELTA, rel=1e-6)
+        assert totals.bound(steps, DELTA).count == bound.count
+
+
+def test_nothing_and_everything() -> None:
+    totals = StepTotals()
+    assert (totals.epsilon([], DELTA), totals.delta([], 1)) == (0, 0)
+    assert (totals.epsilon([(0.0, 0.1, 1)], DELTA), totals.delta([(0.0, 0.1, 1)], 1)) == (math.inf, 1)
+    for steps in ([], [(0.0, 0.1, 1)]):
+        with pytest.raises(oc.InvalidInput, match="steps"):
+            totals.bound(steps, DELTA)
+    with pytest.raises(oc.InvalidInput, match="delta"):
+        totals.epsilon([], 2.0)
+
+
+def test_threads_get_true_answers() -> None:
+    totals, found = StepTotals(), dict[int, float]()
+
+    def ask(start: int) -> None:
+        for count in range(start, 1200, 300):
+            found[count] = totals.epsilon([(1.5, 0.04, count)], DELTA)
+
+    threads = [threading.Thread(target=ask, args=(200 + 100 * number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 10
+    for count, epsilon in found.items():
+        bound = oc.compose({ONE: count}, delta=DELTA)
+        assert bound.lower <= epsilon <= bound.upper * (1 + 1e-8)
