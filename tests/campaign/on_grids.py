@@ -40,8 +40,9 @@ class Asked:
 
 
 def drawn(rng: Random) -> Asked:
-    """Three of four are subsampled, one is a lattice."""
-    what, laws = _subsampled(rng) if rng.random() < 0.75 else _lattice(rng)
+    """A quarter are lattices, the others subsampled; of those a third have few rounds, little noise and small rates."""
+    kind = rng.choice((_lattice, _subsampled, _subsampled, _rare))
+    what, laws = kind(rng)
     log_t = -math.log(10) * rng.uniform(4, 30)
     end = end_of(laws, log_t)
     return Asked(what, laws, end * rng.random(), log_t)
@@ -62,6 +63,14 @@ def _subsampled(rng: Random) -> tuple[str, list[tuple[Summand, int]]]:
         laws.append((MixedNormalLaw(1 / sigma, q, way), copies))
         words.append(f"{copies} x q={q!r} sigma={sigma!r}")
     return f"{way}: {', '.join(words)}", laws
+
+
+def _rare(rng: Random) -> tuple[str, list[tuple[Summand, int]]]:
+    """One law with rare and large losses: nothing of its transform fades but what a round that takes part has."""
+    way: Direction = rng.choice(("towards", "towards", "towards", "away"))
+    sigma, q = math.exp(rng.uniform(math.log(0.1), math.log(0.7))), math.exp(rng.uniform(math.log(1e-6), math.log(0.1)))
+    copies = round(math.exp(rng.uniform(math.log(3), math.log(1000))))
+    return f"{way}: {copies} x q={q!r} sigma={sigma!r}", [(MixedNormalLaw(1 / sigma, q, way), copies)]
 
 
 def _lattice(rng: Random) -> tuple[str, list[tuple[Summand, int]]]:

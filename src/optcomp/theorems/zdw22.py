@@ -33,7 +33,16 @@ from optcomp.numerics import (
     told_root,
     told_up,
 )
-from optcomp.numerics.contour import Bracket, Contour, Independent, excess_at, excess_root, short
+from optcomp.numerics.contour import (
+    Bracket,
+    Contour,
+    Independent,
+    excess_at,
+    excess_plan,
+    excess_root,
+    root_plan,
+    short,
+)
 from optcomp.numerics.grids import Found, Way, way_for
 from optcomp.numerics.laws import GluedNormalLaw, Law, MixedNormalLaw, ReplacedNormalLaw
 from optcomp.theorems import far_rounds
@@ -51,11 +60,13 @@ _GLANCE = 1e-2, 2e7
 _TILTS = np.exp(np.linspace(-12, 14, 53))
 _ON_GRID = replace(_NO_PLAN)
 """In place of a contour's choices, where a grid was used."""
-_FEW, _FIRST_WORK, _FIRST_REPLACED = 4, 1.5e8, 4.5e8
-"""Up to so many subsampled rounds the grid comes first; otherwise the contour, with so much work to begin with.
-
-Where records are replaced a value of the law takes longer, and so does a grid.
-"""
+_FEW, _FIRST_WORK = 4, 1.5e8
+"""Up to so many subsampled rounds the grid comes first, and where the contour would take more work than that."""
+_SOME, _MORE_WORK, _MOST_WORK = 64, 1.2e9, 4e9
+"""From so many rounds on the grid is less good, and the contour may take more: such guesses are twice too large or
+more.  And the most for which it is tried after a grid that was not fine enough."""
+_FIRST_REPLACED = 4.5e8
+"""The work of a first contour where records are replaced: a value of the law takes longer, and so does a grid."""
 _MOST_ON_GRID = 2000
 """More subsampled rounds are left to the contour: splitting a loss costs as much for each."""
 _WIDE, _NOTHING = 1e-7, 1e-12
@@ -78,9 +89,14 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
             laws,
             effort,
             lambda work: by_contour(laws, known, work),
+            lambda: math.inf if known else about(laws),
             lambda way: way.root(goal.log_t, effort.rtol, effort.work, known),
             lambda found: found.upper > known and found.upper - found.lower > _WIDE * found.upper + _NOTHING,
         )
+
+    def about(laws: Laws) -> float:
+        source = Independent(laws, _end(laws, goal.log_t[0]))
+        return source.about_work(root_plan(source, goal, effort.rtol))
 
     def by_contour(laws: Laws, known: float, work: float) -> Bracket | None:
         source = Independent(laws, _end(laws, goal.log_t[0]))
@@ -127,6 +143,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
             laws,
             effort,
             by_contour,
+            lambda: source.about_work(excess_plan(source, y, effort.rtol)),
             lambda way: way.excess(y, effort.rtol, effort.work),
             lambda found: found.upper - found.lower > _WIDE,
         )
@@ -202,28 +219,34 @@ def _either(
     laws: Laws,
     effort: Effort,
     contour: Callable[[float], Bracket | None],
+    about: Callable[[], float],
     grid: Callable[[Way], Found | None],
     wide: Callable[[Bracket], bool],
 ) -> Bracket | None:
-    """By the contour or on a grid: the one that promises more first, and the other where that is wide."""
+    """By the contour or on a grid: the one that promises more first, and the other where that is wide.
+
+    `about` guesses the work of the contour.
+    """
     sampled = isinstance(laws[0][0], MixedNormalLaw | ReplacedNormalLaw | GluedNormalLaw)
     rounds = sum(count for _, count in laws) if sampled else 0
     way = way_for(laws) if effort.rtol >= _LEAST_GRID_WIDTH and rounds <= _MOST_ON_GRID else None
     if way is None:
         return contour(effort.work)
-    found: Bracket | None = None
-    if rounds > _FEW:
-        first = _FIRST_WORK if isinstance(laws[0][0], MixedNormalLaw) else _FIRST_REPLACED
-        found = contour(min(effort.work, first))
-        if found is None or not found.capped:
-            return found
+    replaced = rounds > _FEW and not isinstance(laws[0][0], MixedNormalLaw)
+    dear = about() if rounds > _FEW and not replaced else math.inf
+    first: Bracket | None = None
+    if asked := replaced or dear < (_MORE_WORK if rounds >= _SOME else _FIRST_WORK):
+        first = contour(min(effort.work, _FIRST_REPLACED) if replaced else effort.work)
+        if first is None or not first.capped:
+            return first
     on_grid = grid(way)
-    if on_grid is not None:
-        found = _bracket(on_grid) if found is None else _bracket(on_grid).meet(found)
-        if not wide(found):
-            return found
+    if on_grid is None:
+        return first if asked and not replaced else contour(effort.work)
+    found = _bracket(on_grid) if first is None else _bracket(on_grid).meet(first)
+    if (asked and not replaced) or not (wide(found) or (found.capped and dear < _MOST_WORK)):
+        return found
     other = contour(effort.work)
-    if other is None or found is None:
+    if other is None:
         return other
     return found.meet(other) if other.capped else other.meet(found)
 
@@ -296,7 +319,7 @@ def bound(
 ) -> Bound:
     """A bracket as a Bound."""
     capped = (CAPPED,) if any(bracket.capped for bracket in found) else ()
-    if any(bracket.plan is _ON_GRID for bracket in found):
+    if found and max(found, key=lambda bracket: bracket.upper).plan is _ON_GRID:
         method = ON_GRID
     return Bound(
         quantity=quantity,

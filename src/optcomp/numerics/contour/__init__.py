@@ -11,7 +11,16 @@ from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
     from optcomp.numerics.contour.anchor import Anchor, CoinSource
-    from optcomp.numerics.contour.bracket import Bracket, Goal, excess, excess_at, excess_root, root
+    from optcomp.numerics.contour.bracket import (
+        Bracket,
+        Goal,
+        excess,
+        excess_at,
+        excess_plan,
+        excess_root,
+        root,
+        root_plan,
+    )
     from optcomp.numerics.contour.coin_law import CoinLaw
     from optcomp.numerics.contour.coins import Coins
     from optcomp.numerics.contour.gradient import BLUR, MOST_DENSE, Terms, optimum
@@ -39,9 +48,11 @@ _MODULE_OF = {
     "aim_for": "kept",
     "excess": "bracket",
     "excess_at": "bracket",
+    "excess_plan": "bracket",
     "excess_root": "bracket",
     "optimum": "gradient",
     "root": "bracket",
+    "root_plan": "bracket",
     "saddle_at": "plan",
     "saddle_for": "plan",
     "shifted": "shift",
@@ -68,9 +79,11 @@ __all__ = [
     "aim_for",
     "excess",
     "excess_at",
+    "excess_plan",
     "excess_root",
     "optimum",
     "root",
+    "root_plan",
     "saddle_at",
     "saddle_for",
     "shifted",

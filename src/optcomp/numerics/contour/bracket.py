@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from optcomp.numerics.blocked import U
 from optcomp.numerics.contour.anchor import Anchor, Source
 from optcomp.numerics.contour.integral import Sides
-from optcomp.numerics.contour.plan import Contour, Saddle, make_contour, saddle_at, saddle_for
+from optcomp.numerics.contour.plan import Contour, Outline, Saddle, make_contour, saddle_at, saddle_for
 from optcomp.numerics.roots import Side, certified_root
 
 _ROUNDS = 4  # quadratures at most: the second is placed well, and two more make up for a bad guess
@@ -57,9 +57,7 @@ def excess_root(source: Source, target: Goal, rtol: float, work: float) -> tuple
     best: Bracket | None = None
     aim = rtol if saddle.y else _ROUGH
     for _ in range(_ROUNDS):
-        scale = saddle.y or 1e-3 * source.total
-        smoothing = _AIM * aim * scale / (1 + saddle.tilt)
-        made = source.anchor(make_contour(source, saddle, smoothing, aim * scale * abs(saddle.tilt)), work)
+        made = source.anchor(_root_plan(source, saddle, aim), work)
         found = root(made, target)
         before, best = best, found if best is None else found.meet(best)
         width = best.upper - best.lower
@@ -75,6 +73,23 @@ def excess_root(source: Source, target: Goal, rtol: float, work: float) -> tuple
             aim *= min(max(0.5 * rtol * best.upper / width, 0.01), 0.5)
     assert best is not None
     return replace(best, capped=not best.upper - best.lower <= rtol * best.upper), made
+
+
+def _root_plan(source: Outline, saddle: Saddle, aim: float) -> Contour:
+    """A contour for a root of this relative width."""
+    scale = saddle.y or 1e-3 * source.total
+    return make_contour(source, saddle, _AIM * aim * scale / (1 + saddle.tilt), aim * scale * abs(saddle.tilt))
+
+
+def root_plan(source: Outline, target: Goal, rtol: float) -> Contour:
+    """About the contour that `excess_root` begins with."""
+    return _root_plan(source, saddle_for(source, sum(target.log_t) / 2, sum(target.log_rest) / 2), rtol)
+
+
+def excess_plan(source: Outline, y: float, rtol: float) -> Contour:
+    """The contour that `excess_at` begins with."""
+    saddle = saddle_at(source, y)
+    return make_contour(source, saddle, *_excess_aim(saddle, rtol))
 
 
 def _aimed(source: Source, y: float, target: Goal) -> Saddle:

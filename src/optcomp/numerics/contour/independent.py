@@ -28,6 +28,7 @@ _OCTAVES = 30  # octaves of θ that share what skipping may cost: more than ther
 _REACH = (
     6.0  # about w times the last θ where a cap on the work calls for a smoothing: how far it must reach depends on w
 )
+_FARTHEST = 1e5  # θ up to which a guess of the work looks: there a value is dear enough
 _DEAREST = 1e8  # nanoseconds: a single value that costs more is not asked for
 
 
@@ -90,6 +91,12 @@ class Independent:
     def gathered(self, plan: Contour, work: float) -> tuple[Contour, Nodes, bool, float]:
         """The plan as it was carried out, its nodes, whether work ran out, and how much was spent."""
         return _Gathering(self, plan, work).run()
+
+    def about_work(self, plan: Contour) -> float:
+        """About how much work a plan takes without a limit, if nothing can be skipped."""
+        gathering = _Gathering(self, plan, math.inf)
+        top = gathering.last()
+        return top / plan.step * self.cost(plan.tilt, min(top, _FARTHEST), _BATCH)
 
     def log_fade(self, c: float, theta: float) -> float:
         """At least log|φ(θ')| for every θ' >= θ."""
@@ -169,12 +176,15 @@ class _Gathering:
                 return math.inf
         return high
 
+    def last(self) -> float:
+        """The last θ that matters."""
+        w = math.sqrt(self.plan.smoothing)
+        return min(node_reach(self.plan) / w if w else math.inf, self.faded)
+
     def run(self) -> tuple[Contour, Nodes, bool, float]:
         """Bulk, ranges that can be skipped, and what is left."""
         plan = self.plan
-        w = math.sqrt(plan.smoothing)
-        top = min(node_reach(plan) / w if w else math.inf, self.faded)
-        wanted = math.ceil(min(top / plan.step, 2.0**52))
+        wanted = math.ceil(min(self.last() / plan.step, 2.0**52))
         last = self._fill(wanted)
         if last < wanted:
             cut = self._cutting(plan, last * plan.step)

@@ -52,9 +52,10 @@ def meet(one: Found | None, other: Found) -> Found:
 def root(log: Callable[[float], float], goal: float, y: float, tilt: float, side: int, near: float = NEAR) -> float:
     """Where log F, which falls, passes the goal: the end behind it (side 1) or before it (side -1), each proved.
 
-    Infinite if no place behind it was found, 0 if there is none before it.
+    Infinite if no place behind it was found, 0 if there is none before it.  By secants, each a little too long.
     """
     low, high, at_low, at_high = 0.0, math.inf, math.nan, math.nan
+    slope, before = -tilt, (math.nan, math.nan)
     for _ in range(LOOKS):
         value = log(y) - goal
         if value >= 0:
@@ -65,7 +66,9 @@ def root(log: Callable[[float], float], goal: float, y: float, tilt: float, side
             return 0.0
         if math.isfinite(high) and high - low <= max(near * high, NOTHING):
             break
-        after = y + value / tilt if math.isfinite(value) else math.nan
+        steep = (value - before[1]) / (y - before[0]) if y != before[0] else math.nan
+        slope, before = (steep if -math.inf < steep < 0 else slope), (y, value)
+        after = y - value / slope if math.isfinite(value) else math.nan
         spare = 0.02 * abs(after - y) + near / 3 * y
         after += spare if value >= 0 else -spare
         if math.isfinite(at_low + at_high) and math.isfinite(high):

@@ -7,8 +7,8 @@ Z_i = \sum p_j e^{chj},
     F(y) = \prod Z_i^{n_i} e^{-chk} \sum_{j>=0} R_{k+j} e^{-chj} (1 - e^{-d-jh}) - what folding added + what lies beyond
 
 Both corrections are bounded by Chernoff's inequality at two other tilts.  Round-off: if φ_i errs by at most e_i at
-every node, then the product of all φ_i^{n_i} errs by at most \prod(|φ_i| + e_i)^{n_i} - \prod|φ_i|^{n_i}; the mean of
-that over the nodes bounds the error of every R_k.
+every node, then the product of all φ_i^{n_i} errs by at most \prod(|φ_i| + e_i)^{n_i} - \prod|φ_i|^{n_i}, which is at
+most \prod(|φ_i| + e_i)^{n_i} \sum n_i e_i/(|φ_i| + e_i); the mean of that over the nodes bounds the error of every R_k.
 
 Assumed of numpy's fast Fourier transform, for a power of two: each output is within FFT·log2(N)·u times the sum of the
 absolute inputs.  Input and output are joined by one path of log2(N) butterflies, and each of them errs by a few u.
@@ -61,12 +61,12 @@ def log_masses(laws: Counted, h: float, c: float) -> Chernoff:
         top = float(logs.max())
         size = abs(top) + 800 + float(exponent[-1] if c > 0 else -exponent[-1])
         value = top + math.log(float(np.exp(logs - top).sum()))
-        error = U * (4 * LIBM * size + 2 * law.masses.size**0.5 + 64 + _pairwise(law.masses.size))
+        error = U * (4 * LIBM * size + 2 * law.masses.size**0.5 + 64 + pairwise(law.masses.size))
         most, least = most + copies * (value + error), least + copies * (value - error)
     return Chernoff(c, most + 4 * U * abs(most) * len(laws), least - 4 * U * abs(least) * len(laws))
 
 
-def _pairwise(size: int) -> float:
+def pairwise(size: int) -> float:
     """Roundings of numpy's pairwise sum: blocks of 128, then one for each doubling."""
     return 160.0 + max(size, 2).bit_length()
 
@@ -84,36 +84,38 @@ class GridSum:
         self._kind: type[np.floating[npt.NBitBase]] | type = _LONG if long else np.float64
         self._u = LONG_U if long else U
         self._fft = FFT * self._u * max(size.bit_length(), 4)
-        self.log_z, self.log_z_error = 0.0, 0.0
+        self.log_z, self.log_z_error, self.log_mass, self.mass_error = 0.0, 0.0, 0.0, 0.0
         self._span = sum(copies * (law.masses.size - 1) for law, copies in laws)
         self._invert(laws)
 
     def _invert(self, laws: Counted) -> None:
         """R, and a bound on the error of each of its values."""
+        value, error, most = self._spectrum(laws)
+        whole = 2 * float(most.sum()) / self.size
+        self.error = 1.01 * (2 * float(error.sum()) / self.size + self._fft * whole) + 1e-300
+        self.values = np.fft.irfft(value, self.size)
+
+    def _spectrum(self, laws: Counted) -> tuple[npt.NDArray[np.complexfloating], Floats, Floats]:
+        """The product of all φ^n at the nodes, a bound on the error of each value, and one on its size."""
         value: npt.NDArray[np.complexfloating] | None = None
-        log_size, log_more, ratio = (np.zeros(self.size // 2 + 1) for _ in range(3))
+        log_more, parts = (np.zeros(self.size // 2 + 1) for _ in range(2))
         roundings = 0.0
         for law, copies in laws:
             shares, loose = self._tilted(law, copies)
-            phi = np.fft.rfft(shares)
-            error = loose + 2 * self._fft
-            with np.errstate(divide="ignore"):
-                size = np.abs(phi).astype(np.float64)
-                log_size += copies * (np.log(size) + 4 * U)
-                log_more += copies * (np.log(size + error) + 4 * U)
-                ratio += copies * np.log1p(error / size)
+            first = shares[0]
+            shares[0] = 0
+            phi = np.fft.rfft(shares) + first
+            error = loose + 2 * self._fft * (float(shares.sum()) + 1e-9) + 2 * self._u
+            size = np.abs(phi).astype(np.float64) * (1 + 8 * U) + error
+            log_more += copies * np.log(size)
+            parts += copies * error / size
             power = _power(phi, copies)
             roundings += 4.0 * copies + 8
             value = power if value is None else value * power
         assert value is not None
-        with np.errstate(over="ignore", invalid="ignore"):
-            sure = np.where(
-                ratio < 30, np.exp(log_size) * np.expm1(np.minimum(ratio, 30)), np.exp(np.minimum(log_more, 700.0))
-            )
-        whole = 2 * float(np.exp(np.minimum(log_more, 700.0)).sum()) / self.size
-        first = 2 * float(sure.sum()) / self.size + roundings * self._u * whole
-        self.error = 1.01 * (first + self._fft * whole) + 1e-300
-        self.values = np.fft.irfft(value, self.size)
+        most = np.exp(np.minimum(log_more, 700.0))
+        slack = 1 + 8 * LIBM * U * (1 + float(np.abs(log_more).max()))
+        return value, slack * most * (parts + roundings * self._u), slack * most
 
     def _tilted(self, law: GridLaw, copies: int) -> tuple[npt.NDArray[np.floating], float]:
         """p e^{chk}/Z folded to the period, and the sum of its errors."""
@@ -124,15 +126,16 @@ class GridSum:
         top = int(np.argmax(logs))
         exponent = np.where(law.masses > 0, rate * (index - top), 0)  # nothing times infinity is not nothing
         weights = law.masses * np.exp(exponent)
-        total = float(weights.sum())
-        sizes = float((weights * (np.abs(exponent) * 3 + LIBM + 4)).sum()) / total * self._u
-        sizes += 2 * self._u * _pairwise(law.masses.size)
+        total = float(weights.sum())  # whatever it is, the masses are taken over it and the result times it
+        rough = np.where(exponent == 0, 0, np.abs(exponent) * 3 + LIBM + 4)
+        sizes = float((weights * rough).sum()) / total * self._u
+        mass = math.log(float(law.masses.sum()))
+        self.log_mass += copies * mass
+        self.mass_error += copies * U * (2 * pairwise(law.masses.size) + 4 * LIBM * (abs(mass) + 1))
         z = math.log(total)
         whole = float(rate) * top
         self.log_z += copies * (z + whole)
-        self.log_z_error += copies * (1.01 * sizes + U * (4 * LIBM * (abs(z) + 1) + 6 * abs(whole) + 4)) + 2 * U * abs(
-            self.log_z
-        )
+        self.log_z_error += copies * U * (4 * LIBM * (abs(z) + 1) + 6 * abs(whole) + 4) + 2 * U * abs(self.log_z)
         shares, rows = weights / total, -(-law.masses.size // self.size)
         if shares.size > self.size:
             padded = np.zeros(rows * self.size, dtype=self._kind)
@@ -140,7 +143,7 @@ class GridSum:
             shares = padded.reshape(-1, self.size).sum(axis=0)
         else:
             shares = np.concatenate((shares, np.zeros(self.size - shares.size, dtype=self._kind)))
-        return shares, 2.02 * sizes + (4 + 1.01 * rows) * self._u
+        return shares, 1.01 * sizes + (1.01 * rows + (rows > 1)) * self._u
 
     @cached_property
     def _unfolded(self) -> Floats:
@@ -193,17 +196,23 @@ class GridSum:
         weight = fading[:length] * -np.expm1(-d - self.h * index[:length])
         weighted = self._unfolded[first : first + length] * weight
         total = float(weighted.sum())
-        rounding = (3 * LIBM + 8) * U + U * _pairwise(length) + 4 * U * step  # of a weight, and of the sum
+        rounding = (3 * LIBM + 8) * U + U * pairwise(length) + 4 * U * step  # of a weight, and of the sum
         spread = 1.01 * float(weight.sum())
         moved = 4 * U * (step + self.h) * float((weighted * index[:length]).sum())
         error = 1.01 * (self.error * spread + rounding * total + moved) + 1e-300
         scale = self.log_z - step * k
         loose = 1.01 * (self.log_z_error + 4 * U * (abs(step * k) + abs(scale) + 2))
-        rest = 0.0
-        if k + length <= self._span:
-            rest = self._beyond(scale - loose, k, length)
-        low = total - error - (self._folded(scale - loose, k, length) if self._span >= self.size else 0.0)
-        high = total + error + rest
+        rest = self._beyond(scale - loose, k, length) if k + length <= self._span else 0.0
+        folded = self._folded(scale - loose, k) if self._span >= self.size else 0.0
+        return self._logs(scale, loose, total - error - folded, total + error + rest)
+
+    def noise(self, y: float) -> float:
+        """About how far errors move log F(y)."""
+        low, high = self.sides(y)
+        return high - low if low > -math.inf else math.inf
+
+    def _logs(self, scale: float, loose: float, low: float, high: float) -> tuple[float, float]:
+        """The logs of two numbers in units of e^scale."""
         if not high < math.inf:  # nor if it is not a number
             return -math.inf, math.inf
         return (
@@ -215,15 +224,15 @@ class GridSum:
         """At least P(L beyond the last place) in units of e^scale."""
         best = -self.tilt * self.h * length  # the tilted law has mass 1
         for other in self._others:
-            if other.tilt > self.tilt:
+            if other.tilt > 0:
                 best = min(best, other.most - other.tilt * self.h * (k + length) - scale)
         return 1.01 * math.exp(min(best, 600.0)) + 1e-300
 
-    def _folded(self, scale: float, k: int, length: int) -> float:
-        """At least what folding added to the sum, in units of e^scale: all m != 0 periods away."""
+    def _folded(self, scale: float, k: int, sides: Sequence[bool] = (True, False)) -> float:
+        """At least what folding added to the sum, in units of e^scale: all m != 0 periods away, above and below."""
         period = self.size * self.h
         total = 0.0
-        for above in (True, False):
+        for above in sides:
             best = math.inf
             for other in self._others:
                 gap = abs(other.tilt - self.tilt)

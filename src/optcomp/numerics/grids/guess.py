@@ -8,28 +8,41 @@ from dataclasses import dataclass
 import numpy as np
 
 from optcomp.numerics.blocked import Floats
+from optcomp.numerics.grids.grid_curve import PARTS
 from optcomp.numerics.grids.grid_sum import Counted
 
 _COARSE = 2048
 """Points of a law in guesses."""
-_TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e9), 209))
+_TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e14), 289))
 """Tilts that are tried."""
 _UPS = 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0, 10.0
 """Larger tilts over the tilt, for what is folded in from above."""
 _DOWNS = 0.0, 0.1, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97
 """Smaller ones, for what is folded in from below."""
+_NEARLY = 1.05
+"""Times the shortest period: for a tilt with less round-off."""
+_STEEP = 1e5
+"""A tilt times the length of the sum from which round-off spoils Chernoff's bound."""
 _FAINT = 30.0
 """e^-30 of F is what folding may add."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A tilt, the two Chernoff tilts and the period that go with it."""
+    """A tilt, the tilts of the Chernoff bounds and the period that go with it, and the parts of it in a window.
+
+    `over` is the log of how much larger than F the unit of round-off is.
+    """
 
     tilt: float
-    above: float
-    below: float
+    others: tuple[float, ...]
     period: float
+    parts: int = PARTS
+    over: float = 0.0
+
+    def places(self, h: float) -> int:
+        """The power of two that a period of places of this width is rounded up to."""
+        return 1 << max(math.ceil(math.log2(self.period / h)), 4)
 
 
 class Guess:
@@ -88,4 +101,41 @@ class Guess:
         ups, downs = periods[1 : 1 + len(_UPS)], periods[1 + len(_UPS) :]
         up, down = int(np.argmin(ups)), int(np.argmin(downs))
         period = max(float(ups[up]), float(downs[down]), 4 / c, 1e-300)
-        return Setting(c, c * _UPS[up], c * _DOWNS[down], min(period, 1.001 * self.span))
+        return Setting(c, (c * _UPS[up], c * _DOWNS[down]), min(period, 1.001 * self.span))
+
+    def window(self, y: float, log_f: float, faint: float, room: float) -> Setting:
+        """The shortest period at which folding, and what lies beyond a window, are e^-faint of F.
+
+        `room` is the log of how much larger than F the unit of round-off may be.
+        """
+        tilts = np.append(0.0, _TILTS)
+        logs = self.cumulants(tilts)[0] - tilts * y  # of Chernoff's bounds on F(y), or about so
+        useful = np.isfinite(logs) & (tilts * self.span < _STEEP)  # steeper bounds only tell where the sum ends
+        spare = np.maximum(np.where(useful, logs, math.inf) - (log_f - faint), 1.0)
+        gaps = tilts[np.newaxis, :] - tilts[:, np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            periods = spare / np.abs(gaps)
+            lengths = spare[1:] / tilts[1:]
+        ahead = max(y - self._base, 0.0)
+        whole = 1.001 * max(self.span - ahead, 0.0) + 2e-3 * self.span  # from y to the end
+        ups, downs = np.where(gaps > 0, periods, math.inf), np.where(gaps < 0, periods, math.inf)
+        up, length = np.minimum(ups.min(axis=1), whole), max(min(float(lengths.min()), whole), 8 * self._h)
+        steep = (tilts * self._h > 1) | (tilts * length < 1)  # beyond what a kernel is good for
+        least = float(np.where(steep, math.inf, logs).min())
+        up[(logs > max(log_f + room, least + 1.0)) | steep] = math.inf
+        options = [(np.maximum(np.maximum(up, length), downs.min(axis=1)), PARTS)]
+        options += [
+            (np.maximum(up, max(1.01 * ahead * PARTS / (PARTS - m), length * PARTS / m)), m) for m in range(1, PARTS)
+        ]
+        period, parts = min(options, key=lambda option: float(option[0][1:].min()))
+        if not math.isfinite(float(period[1:].min())):  # no tilt serves: one is taken that a kernel stands
+            period = np.where(
+                np.arange(tilts.size) == 1 + int(np.argmin(np.abs(_TILTS * self._h - 0.5))), 1.0, math.inf
+            )
+            period = np.asarray(period * 2 * (ahead + whole))
+        good = period <= _NEARLY * float(period[1:].min()) + 1e-300
+        good[0] = False
+        i = int(np.argmin(np.where(good, logs, math.inf)))
+        others = tilts[int(ups[i].argmin())], tilts[int(downs[i].argmin())], tilts[1 + int(lengths.argmin())]
+        over = float(logs[i]) - log_f
+        return Setting(float(tilts[i]), tuple(map(float, others)), max(float(period[i]), 1e-300), parts, over)

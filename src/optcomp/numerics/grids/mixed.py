@@ -28,6 +28,7 @@ from flint import arb
 from optcomp.numerics.balls import FLOAT_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import LIBM, Floats, U
 from optcomp.numerics.grids import normal_cells
+from optcomp.numerics.grids.banded import solved
 from optcomp.numerics.grids.grid_law import GridLaw, Rest
 from optcomp.numerics.laws.gaussian import normal_tail
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
@@ -42,10 +43,15 @@ _FAINT = 1e-290
 """Smaller masses are left out, so that no exponential overflows."""
 _LEAST = 1e-320
 """More than a mass may be off where it is so small that floats have no full precision."""
-_FIRST, _FINE, _FIRST_EDGE, _MENDS = 64, 64, 0.625, 8
-"""Cells whose edges are mended, parts of a cell on the way, the end of the first one over h, and rounds of it."""
-_SAFE = 5e-4
-"""Of h: more than the interpolation between parts of a cell is wrong."""
+_FIRST, _FEWEST, _FIRST_EDGE, _MENDS = 128, 4, 0.625, 16
+"""Cells whose edges are solved for, the fewest that are, the end of the first one over h at the start, and rounds."""
+_AIM, _NEAR, _CLOSE, _SMOOTH = 1e-8, 1e-9, 1e-4, 1e-5
+"""How far above its place a cell's loss is aimed at, a move that ends the rounds, one after which moves should get much
+smaller, all over h; and how much being smooth counts for."""
+_LEAST_FIRST = 1e-7
+"""Where the first cell holds less, the density changes little from cell to cell where it matters."""
+_RECUTS, _MORE = 6, 1.1
+"""How often edges are moved because a cell's loss falls short of its place, and by how much more than that."""
 _MOST_SKEW = 0.25
 """Of h: cells whose middle of mass is farther off are rounded down."""
 
@@ -154,16 +160,23 @@ class MixedGrid:
         rise = start + (k - 0.5) * h
         rise = rise + sign * self._skew(rise, sign)
         rise[: firsts.size] = firsts
-        x = np.maximum.accumulate(self._x(rise))  # no cell is of negative width, so no x is counted twice
-        left_out = int(np.searchsorted(x, _NOTHING_LEFT))  # cells with next to no mass, each costly: dropped
-        edges = np.concatenate(([-math.inf], x)) if not left_out else x[left_out - 1 :]
-        plain, plain_error, shifted, shifted_error = self._cells(edges)
-        place = np.arange(float(left_out), float(count))
-        own = self.left * plain + q * shifted if towards else plain
-        slip = 4 * self.slip(rise, x) + 200 * U * min(float(rise[-1]), 1.0)
-        difference, loose = self._difference(start + place * h, plain, shifted, (plain_error, shifted_error))
-        scale = 1.0 if towards else np.exp(-np.minimum(start + place * h, 700.0)) / self.left
-        good = scale * (sign * difference - loose) >= -0.25 * slip * own
+        for number in range(_RECUTS + 1):
+            x = np.maximum.accumulate(self._x(rise))  # no cell is of negative width, so no x is counted twice
+            left_out = int(np.searchsorted(x, _NOTHING_LEFT))  # cells with next to no mass, each costly: dropped
+            edges = np.concatenate(([-math.inf], x)) if not left_out else x[left_out - 1 :]
+            plain, plain_error, shifted, shifted_error = self._cells(edges)
+            place = np.arange(float(left_out), float(count))
+            own = self.left * plain + q * shifted if towards else plain
+            slip = 4 * self.slip(rise, x) + 200 * U * min(float(rise[-1]), 1.0)
+            difference, loose = self._difference(start + place * h, plain, shifted, (plain_error, shifted_error))
+            scale = 1.0 if towards else np.exp(-np.minimum(start + place * h, 700.0)) / self.left
+            short = scale * (loose - sign * difference)
+            good = short <= 0.25 * slip * own
+            if number == _RECUTS or good.all():
+                break
+            rise = self._recut(
+                rise, start, left_out, np.where(good | (own <= 0), 0.0, short / np.maximum(own, _LEAST)), sign
+            )
         index = np.where(good, place, place - sign).astype(np.int64)
         kept = (index >= 0) & (index <= count)
         found = np.zeros(count + 1)
@@ -175,34 +188,85 @@ class MixedGrid:
             return GridLaw(base, found, slip, None, self._rest(float(x[-1]), Fraction(0), slip))
         return GridLaw(-base - count * Fraction(h), found[::-1].copy(), slip, None)
 
+    def _recut(self, rise: Floats, start: float, left_out: int, short: Floats, sign: float) -> Floats:
+        """Edges moved so that cells whose loss falls short of their place hold more of what is above it."""
+        wanted = np.zeros(self.count + 1)
+        wanted[left_out : left_out + short.size] = _MORE * short
+        moved = rise + sign * np.maximum(wanted[:-1], wanted[1:])[: rise.size]
+        places = start + self.h * np.arange(float(rise.size + 1))
+        return np.clip(moved, places[:-1], places[1:])
+
     def _first_edges(self, sign: float) -> tuple[float, Floats]:
         """About the merged loss of a first cell, and the first edges, such that every cell has its loss at its place.
 
         Near the end the density of the loss changes from cell to cell, and no formula for the skew is good enough.
+        Each cell's loss depends on two edges, so edges that alternate hardly matter: smooth ones are looked for.
         """
-        h, q, count = self.h, self.q, min(_FIRST, self.count)
-        fine = h * np.arange(1, (count + 2) * _FINE) / _FINE
-        x = self._x(fine)
-        plain, shifted = (
-            np.array([math.erfc((c - place) / math.sqrt(2)) / 2 for place in x.tolist()]) for c in (0.0, self.mu)
+        h, count = self.h, min(_FIRST, self.count)
+        edge = np.array([_FIRST_EDGE * h])
+        plain, shifted = self._tails_left(edge)
+        start = float(np.log1p(self.q * shifted[0] / (self.left * plain[0]))) if plain[0] > 0 else 0.0
+        edges = start + h * (np.arange(float(count)) + 0.5)
+        edges = edges + sign * self._skew(edges, sign)
+        edges[0] = edge[0]
+        last, before = float(edges[-1]) - start, math.inf
+        for _ in range(_MENDS if plain[0] > _LEAST_FIRST and count >= _FEWEST else 0):
+            moved, step = self._mended(start, edges, last, sign)
+            start = min(max(start + moved, 0.1 * start), 2 * start + h)
+            places = start + h * np.arange(float(count + 1))
+            edges = np.clip(edges + step, places[:-1] + 0.01 * h, places[1:] - 0.01 * h)
+            far = float(np.abs(step).max())
+            if far < _NEAR * h or (before < _CLOSE * h and far > 0.1 * before):
+                break  # nothing is left but round-off
+            before = far
+        return start * (1 - sign * 1e-15), edges
+
+    def _mended(self, start: float, edges: Floats, last: float, sign: float) -> tuple[float, Floats]:
+        """How start and edges should move so that every cell's loss is `_AIM` h above its place: Newton's method.
+
+        Least squares, because nothing else keeps edges from alternating; the last edge stays where the formula puts it.
+        """
+        h, size = self.h, edges.size
+        x = self._x(edges)
+        plain, shifted = (np.diff(side, prepend=0.0) for side in self._tails_left(edges))
+        known = plain > _LEAST_FIRST**2
+        place = start + h * np.arange(float(size))
+        mass = np.where(known, plain, 1.0)
+        ratio = np.where(known, self.q * shifted / (self.left * mass), np.expm1(place))
+        weight = known / (mass * (1 + ratio))
+        density = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi) / (self.mu * -np.expm1(-edges))
+        upper = weight * density * (np.expm1(edges) - ratio)  # how a cell's loss moves with its upper edge
+        lower = np.append(weight[1:] * density[:-1] * (ratio[1:] - np.expm1(edges[:-1])), 0.0)  # and the next with it
+        aims = np.where(known, sign * _AIM * h - (np.log1p(ratio) - place), 0.0)
+        bends = -_SMOOTH * np.pad(np.diff(edges, 2), 1)  # of every edge but the first and the last
+        bent = _SMOOTH * (np.append(bends[1:], 0.0) - 2 * bends + np.append(0.0, bends[:-1]))
+        inner = np.pad(np.ones(size - 2), 1)
+        around = np.append(inner[1:], 0.0) + 4 * inner + np.append(0.0, inner[:-1])
+        after = np.append(upper[1:], 0.0)
+        bands = (
+            upper**2 + lower**2 + _SMOOTH**2 * around,
+            lower * after - 2 * _SMOOTH**2 * (inner + np.append(inner[1:], 0.0)),
+            _SMOOTH**2 * np.append(inner[1:], 0.0),
         )
-        at = int(_FIRST_EDGE * _FINE) - 1
-        ratio = q * shifted[at] / (self.left * plain[at]) if plain[at] > 0 else 0.0
-        start = math.log1p(ratio) * (1 - sign * 1e-6)
-        places = start + h * np.arange(1.0, count)
-        edges = np.concatenate(([fine[at]], places + 0.5 * h))
-        for number in range(_MENDS):
-            n, s = np.interp(edges, fine, plain), np.interp(edges, fine, shifted)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                off = np.log1p(q * np.diff(s) / (self.left * np.diff(n))) - places
-            off = np.where(np.abs(off) < h, off, 0.0)
-            if number < _MENDS // 2:
-                edges[1:] -= 0.5 * (off + np.append(off[1:], off[-1]))
-            else:  # a cell that is still too low gets more of what is next
-                low = np.clip(_SAFE * h - sign * off, 0.0, None)
-                edges[1:] += 2.1 * sign * low
-            edges[1:] = np.clip(edges[1:], places + 0.2 * h, places + 0.8 * h)
-        return start, edges
+        turned = -upper * known - lower * np.append(known[1:], 0.0)
+        goal = upper * aims + lower * np.append(aims[1:], 0.0) + bent
+        missing = last + start - float(edges[-1])
+        bands[0][-1] += 1.0
+        turned[-1] -= 1.0
+        goal[-1] += missing
+        own, along = solved(bands, goal, turned)
+        moved = (-float(aims.sum()) - missing - float(turned @ own)) / (known.sum() + 1.0 - float(turned @ along))
+        step = np.clip(np.nan_to_num(own - moved * along), -0.4 * h, 0.4 * h)
+        return (min(max(moved, -0.4 * h), 0.4 * h) if math.isfinite(moved) else 0.0), step
+
+    def _tails_left(self, rise: Floats) -> tuple[Floats, Floats]:
+        """About the masses of both normal laws where the loss is smaller."""
+        x = self._x(rise)
+        plain, shifted = (
+            np.array([0.5 * math.erfc((centre - place) / math.sqrt(2)) for place in x.tolist()])
+            for centre in (0.0, self.mu)
+        )
+        return plain, shifted
 
     def _skew(self, rise: Floats, sign: float) -> Floats:
         """About how far edges must move so that the middle of mass of a cell is not below its place."""
@@ -213,7 +277,7 @@ class MixedGrid:
             slope = sign * (-(x + self.mu * (1 - share)) / steep)  # of the log of the plain density over the loss
             off = self.h**2 / 12 * (slope + 0.5 * sign)
         off = np.where(np.isfinite(off) & (np.abs(off) < _MOST_SKEW * self.h), off, 0.0)
-        return np.clip(-1.02 * off, 0.0, None) + 1e-6 * self.h**2
+        return np.abs(off) * np.minimum(0.02, 300 * (off / self.h) ** 2) - off + 1e-6 * self.h**2
 
     def _base(self) -> float:
         return math.log(self.left) if self.q > 0.5 else math.log1p(-self.q)

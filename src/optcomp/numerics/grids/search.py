@@ -11,13 +11,13 @@ from typing import Generic, Protocol, TypeVar
 
 from optcomp.numerics.blocked import U
 from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, meet, root
+from optcomp.numerics.grids.few_rounds import Grid
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting
 from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
 from optcomp.numerics.grids.mirrored import MirroredGrid
-from optcomp.numerics.grids.mixed import MixedGrid
 from optcomp.numerics.grids.replaced_sides import side_of
 from optcomp.numerics.grids.sides import Above, Below, Both
 from optcomp.numerics.laws.atoms import AtomicLaw
@@ -259,45 +259,6 @@ class OnGrid(ABC, Generic[Kind]):
             Below([(grid.below(), copies) for grid, copies in grids], h, setting, long=long),
             setting,
         )
-
-
-class Grid(OnGrid[MixedNormalLaw]):
-    """A sum of subsampled Gaussian mechanisms, persons added or removed."""
-
-    def __init__(self, laws: Laws) -> None:
-        super().__init__([(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)])
-        self._towards = self._laws[0][0].direction == "towards"
-        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
-
-    def _placed(self, law: MixedNormalLaw, h: float, rise: float) -> Placed:
-        return MixedGrid(law, h, rise)
-
-    def _first_place(self, log_t: float) -> float | None:
-        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
-        y = math.inf if self._towards else 0.0
-        for _ in range(3):
-            coarse = self._coarse(y, log_t)
-            if coarse is None:
-                return None
-            laws, h = coarse
-            guess = Guess(laws, h)
-            tilt, place = guess.tilt_for(log_t)
-            above = Above(laws, h, guess.setting(tilt, place, log_t), long=False)
-            found = root(above.log, log_t, max(place, 0.0), tilt, +1)
-            if not self._towards or not found < 0.5 * y:
-                return min(found, y) if self._towards else found
-            y = found
-        return y
-
-    def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
-        """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
-        mu, q = float(law.mu), float(law.q)
-        shift = math.log1p(-q) - math.log(q) + 0.5 * mu * mu
-        if not self._towards:
-            return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
-        copies = sum(count for _, count in self._laws)
-        high = _faint_from(mu, q, log_f + math.log(_FAINT_TAIL / copies))
-        return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
 
 
 class Mirrored(OnGrid[ReplacedNormalLaw | GluedNormalLaw]):

@@ -6,24 +6,29 @@ import math
 
 from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
+from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
 from optcomp.numerics.grids.grid_sum import Counted, GridSum, log_masses
 from optcomp.numerics.grids.guess import Setting
 
 
-def summed(laws: Counted, h: float, setting: Setting, *, long: bool) -> GridSum | None:
-    """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid."""
+def summed(laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> GridSum | None:
+    """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid.
+
+    With a kernel it has one window for all places.
+    """
     if not all(law.masses.any() for law, _ in laws):
         return None
-    size = 1 << max(math.ceil(math.log2(setting.period / h)), 4)
-    others = [log_masses(laws, h, c) for c in (setting.above, setting.below)]
-    return GridSum(laws, h, setting.tilt, size, others, long=long)
+    others = [log_masses(laws, h, c) for c in dict.fromkeys(setting.others)]
+    if kernel is not None:
+        return GridCurve(laws, kernel, others)
+    return GridSum(laws, h, setting.tilt, setting.places(h), others, long=long)
 
 
 class Above:
     """F from above."""
 
-    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
-        self.sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> None:
+        self.sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At least log F(y)."""
@@ -32,16 +37,15 @@ class Above:
         return _sum_of_logs(value, _log(rest, +1), +1)
 
     def rounding(self, y: float) -> float:
-        """About how far round-off and folding move log F(y)."""
-        low, high = self.sum.sides(y) if self.sum else (-math.inf, -math.inf)
-        return high - low if low > -math.inf else math.inf
+        """About how far round-off moves log F(y)."""
+        return self.sum.noise(y) * math.exp(min(self.sum.sides(y)[1] - self.log(y), 0.0)) if self.sum else 0.0
 
 
 class Below:
     """F from below."""
 
-    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool) -> None:
-        self._sum, self._beyond = summed(laws, h, setting, long=long), Beyond(laws)
+    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> None:
+        self._sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At most log F(y)."""

@@ -11,7 +11,7 @@ from flint import acb, arb
 
 from optcomp.guarantees.choices import response
 from optcomp.guarantees.noise import normal
-from optcomp.numerics.contour.bracket import Goal, excess_at, excess_root
+from optcomp.numerics.contour.bracket import Goal, excess_at, excess_plan, excess_root, root_plan
 from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
 from optcomp.numerics.laws.laplace import LaplaceLaw
@@ -137,3 +137,17 @@ def test_a_cap_before_the_law_has_faded_leaves_a_useful_bracket() -> None:
     assert made.capped
     assert made.nodes.near < 10 * made.integral.plan.share
     assert found.upper - found.lower < 1e-4 * found.upper
+
+
+@pytest.mark.parametrize(
+    ("q", "sigma", "rounds", "y", "t", "cheap"),
+    [(0.01, 1.0, 1000, 1.8, 1e-5, True), (0.001, 0.5, 20, 1.4, 1e-5, False), (0.02, 0.1, 50, 355.0, 1e-5, False)],
+)
+def test_work_is_known_beforehand(q: float, sigma: float, rounds: int, y: float, t: float, cheap: bool) -> None:
+    """What fades late takes a thousand times the work of what does not, and that is seen without doing it."""
+    whole = Independent([(MixedNormalLaw(1 / sigma, q, "towards"), rounds)], 10 * y)
+    log_t, rest = math.log(t), math.log1p(-t)
+    plans = root_plan(whole, Goal((log_t, log_t), (rest, rest)), 1e-9), excess_plan(whole, y, 1e-9)
+    for plan in plans:
+        assert (whole.about_work(plan) < 1e8) == cheap
+        assert whole.about_work(plan) < (1e8 if cheap else math.inf)

@@ -56,6 +56,9 @@ SETTINGS: list[tuple[Rational, Rational, float, Direction]] = [
     (2.0, 0.9, 4.0, "away"),
     (6.0, 0.02, 12.0, "towards"),
     (4.0, 1e-6, 2.0, "towards"),
+    (2.0, 1e-3, 0.9, "towards"),
+    (5.0, 0.01, 20.0, "towards"),
+    (5.0, 0.01, 0.015, "away"),
     (0.25, 0.5, 0.0, "away"),
     (2.0, 1 - Fraction(1, 3 * 10**3), 3.0, "away"),
 ]
@@ -86,6 +89,28 @@ def test_root_of_two_rounds(mu: float, q: float, t: float, way: Direction) -> No
         truth = TwoRounds(mu, q, way == "towards")
         assert truth.excess(found.lower) >= real(t)
         assert truth.excess(found.upper) <= real(t)
+
+
+RARE = [(0.001, 0.5, 20, 1e-5), (0.01, 0.5, 10, 1e-5), (0.0001, 0.3, 100, 1e-6), (0.00346, 0.67, 10, 1e-10)]
+
+
+@pytest.mark.parametrize(("q", "sigma", "rounds", "t"), RARE)
+def test_rare_large_losses(q: float, sigma: float, rounds: int, t: float) -> None:
+    """Few rounds with little noise and small rates: narrow, and F passes t between the sides for the contour too."""
+    laws: list[tuple[Summand, int]] = [(MixedNormalLaw(1 / sigma, q, "towards"), rounds)]
+    log_t = math.log(t)
+    way = way_for(laws)
+    assert way is not None
+    found = way.root((math.nextafter(log_t, -math.inf), math.nextafter(log_t, math.inf)), 1e-9, 5e8)
+    assert found is not None
+    assert not found.capped
+    assert 0 < found.upper - found.lower <= 1e-9 * found.upper
+    before, after = (
+        excess_at(Independent(laws, math.inf), y, 1e-4, 1e8)[0] for y in (found.lower * 0.99, found.upper * 1.01)
+    )
+    assert before.upper >= log_t
+    assert after.lower <= log_t
+    assert before.lower > after.upper  # the contour can tell the two apart
 
 
 def test_one_round() -> None:

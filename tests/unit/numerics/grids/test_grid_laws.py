@@ -147,9 +147,28 @@ def test_the_gap_falls_with_the_square_of_the_width(case: Case, way: Direction) 
 
 def test_narrow_as_seen_from_both() -> None:
     """A cell that is narrow for N(0, 1) may be wide for N(μ, 1), where the series would miss too much."""
-    edges = np.array([-math.inf, 0.0, 0.02, 0.0201])
+    edges = np.array([-math.inf, 0.0, 0.5, 0.51])
     assert normal_cells.narrow(edges, 0.0) == 1
     assert normal_cells.narrow(edges, 30.0) == 2
+
+
+def test_wider_cells_by_the_longer_series() -> None:
+    """Up to (|m|+3)w = 1, within their own bounds; the short series would not be."""
+    rng, missed = Random("wider"), 0
+    for _ in range(300):
+        shift, middle = rng.choice([0.0, rng.uniform(0, 10)]), rng.uniform(-10, 20)
+        width = rng.uniform(0.04, 1.0) / (abs(middle - shift) + 3)
+        half, at = np.array([width]), np.array([middle])
+        mass, error = normal_cells.masses(at, half, shift)
+        m, square = middle - shift, width * width
+        short = 1 + square / 6 * (m * m - 1 + square / 20 * (m**4 - 6 * m * m + 3))
+        with working(300):
+            low, high = arb(middle) - arb(width) - arb(shift), arb(middle) + arb(width) - arb(shift)
+            truth = tail(low) - tail(high) if m > 0 else tail(-high) - tail(-low)
+            assert abs(arb(float(mass[0])) - truth) <= truth * float(error[0])
+            rough = 2 * width * math.exp(-0.5 * m * m) / math.sqrt(2 * math.pi) * short
+            missed += bool(abs(arb(rough) - truth) > truth * float(error[0]))
+    assert missed > 200
 
 
 def test_a_rate_near_one_is_read_exactly() -> None:

@@ -1,0 +1,268 @@
+"""Sums of subsampled Gaussian mechanisms on grids of any width: a coarse one, then one as fine as is needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, given_up, meet, root
+from optcomp.numerics.grids.grid_curve import Kernel
+from optcomp.numerics.grids.grid_law import GridLaw
+from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.mixed import MixedGrid
+from optcomp.numerics.grids.sides import Above, Below
+from optcomp.numerics.laws.law import Summand
+from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+
+_FIRST, _MOST = 1 << 13, 1 << 21
+"""Places of the first grid, and of the finest."""
+_COARSE = 1 << 11
+"""Cells of a grid that is only good for guesses."""
+_PLACE, _LONG_PLACE = 150.0, 600.0
+"""About the nanoseconds that a place costs, in floats and in long doubles."""
+_PASSES = 7
+"""Grids at most, each finer than the one before."""
+_LOOKS_FIRST, _SURE, _NEAR_FIRST, _MOVED = 6, 2, 1e-6, 0.05
+"""Looks for a first place, how many of them are safe, how near its two ends come, and a move that ends them."""
+_TILTS = np.exp(np.linspace(-5, 9, 43))
+"""Tilts that are tried for a first place."""
+_ROUGH = 12.0
+"""e^-12 of F may be folded in where only a guess is wanted."""
+_SHARE, _ORDER = 0.6, 1 / 1.9
+"""Of the wanted width goes to the grid, whose error falls about with the square of its width."""
+_LONGEST, _MOST_AIM = 64, 1e-3
+"""A law may be so many times as long as the period, and the largest relative error of F that is aimed at."""
+_LOST = 0.03
+"""A relative width of a first grid that means that no window was found."""
+_FAR_OFF = 5.0
+"""A log of F that was guessed so badly calls for another window."""
+_FAINT = 4.0
+"""e^-4 of the wanted width may be folded in."""
+_ROUNDED, _GROWN = 0.25, 0.2
+"""Of the wanted width may be round-off in floats; of that on a coarse grid, as it grows with finer ones."""
+_UNIT, _LONGER, _LEAST_ROOM = 5e-14, 7.0, 20.0
+"""About the round-off of a round, for a first guess, the log of how much less it is in long doubles, and how much
+larger than F the unit of round-off may be at least."""
+_FAINT_TAIL = 1e-14
+"""Of F may lie beyond the grid where no giant is sure."""
+_MOST_RISE = 600.0
+"""Exponentials of larger losses overflow."""
+_LEAST_LOG = -600.0
+"""Smaller F is left to other methods."""
+
+Laws = Sequence[tuple[Summand, int]]
+
+
+class Grid:
+    """A sum of subsampled Gaussian mechanisms on grids of any width."""
+
+    def __init__(self, laws: Laws) -> None:
+        self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
+        self._towards = self._laws[0][0].direction == "towards"
+        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+
+    @property
+    def most(self) -> float:
+        """About the largest sum."""
+        return math.inf if self._towards else self._ends
+
+    def root(self, log_t: tuple[float, float], rtol: float, work: float, known: float = 0.0) -> Found | None:
+        """The y >= 0 with F(y) = t; None where this is no way to find it.
+
+        If it is proved to be at most `known`, that is all that is said.
+        """
+        if log_t[0] < _LEAST_LOG or work < _FIRST * _PLACE:
+            return None
+        y = self._first_place(log_t[0])
+        if y is None:
+            return None
+        if y <= known:
+            return Found(0.0, y, _COARSE, False)
+        best: Found | None = None
+        near, grid, fall = max(NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
+        for _ in range(_PASSES):
+            made = self._made(y, log_t[0], grid, min(rtol * max(fall * y, 1.0), _MOST_AIM))
+            if made is None:
+                return given_up(best)
+            above, below, setting = made
+            upper = root(above.log, log_t[0], y, setting.tilt, +1, near)
+            if math.isinf(upper):
+                return given_up(best)
+            lower = root(below.log, log_t[1], upper, setting.tilt, -1, near)
+            best = meet(best, Found(lower, upper, grid.size, False))
+            width, aim = best.upper - best.lower, rtol * best.upper
+            if width <= aim + NOTHING or upper <= known:
+                return best
+            y, moved, fall = upper, abs(upper - y), _fall(above.log, upper, rtol)
+            if moved > _MOVED * upper:
+                continue  # made for another place
+            if width > _LOST * upper and not grid.plain:
+                grid = replace(grid, plain=True)
+                continue
+            following = grid.finer(width / aim, above.rounding(upper) / fall / aim, setting.over)
+            if following is None:
+                break
+            grid = following
+        assert best is not None
+        return Found(best.lower, best.upper, best.places, True)
+
+    def excess(self, y: float, rtol: float, work: float) -> Found | None:
+        """log F(y); None where this is no way to find it."""
+        if work < _FIRST * _PLACE:
+            return None
+        best: Found | None = None
+        grid, log_f = self._fineness(work, rtol), -30.0
+        for _ in range(_PASSES):
+            made = self._made(y, log_f, grid, rtol)
+            if made is None:
+                return given_up(best)
+            above, below, setting = made
+            best = meet(best, Found(below.log(y), above.log(y), grid.size, False))
+            off, log_f = abs(log_f - best.upper), best.upper
+            if log_f < _LEAST_LOG:
+                return None
+            width = -math.expm1(best.lower - best.upper)
+            if width <= rtol:
+                return best
+            if off > _FAR_OFF:
+                continue  # made for another F
+            if width > _LOST and not grid.plain:
+                grid = replace(grid, plain=True)
+                continue
+            following = grid.finer(width / rtol, above.rounding(y) / rtol, setting.over)
+            if following is None:
+                break
+            grid = following
+        assert best is not None
+        return Found(best.lower, best.upper, best.places, True)
+
+    def _fineness(self, work: float, rtol: float) -> _Fineness:
+        copies = sum(count for _, count in self._laws)
+        return _Fineness(work, math.log(max(rtol / (copies * _UNIT), _LEAST_ROOM)))
+
+    def _first_place(self, log_t: float) -> float | None:
+        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
+        y, place = self._chernoff(log_t) if self._towards else 0.0, math.inf
+        for number in range(_LOOKS_FIRST):
+            coarse = self._coarse(y, log_t)
+            if coarse is None:
+                return None
+            laws, h = coarse
+            guess = Guess(laws, h)
+            tilt, saddle = guess.tilt_for(log_t)
+            if number < _SURE:  # from the saddle point: a window made for a place that is too high tells nothing
+                place = max(saddle, 0.0)
+                above = Above(laws, h, guess.setting(tilt, saddle, log_t), long=False)
+            else:
+                setting = guess.window(place, log_t, _ROUGH, _ROUGH)
+                above = Above(laws, h, setting, long=False, kernel=_kernel(h, setting, long=False))
+            found = root(above.log, log_t, place, tilt, +1, _NEAR_FIRST)
+            if not math.isfinite(found):
+                return y if self._towards and math.isfinite(y) else None
+            if number >= _SURE and abs(found - place) <= _MOVED * found:
+                return min(found, y) if self._towards else found
+            place = found
+            y = min(found, y) if self._towards else y
+        return place
+
+    def _chernoff(self, log_t: float) -> float:
+        """About a place behind the root."""
+        with np.errstate(all="ignore"):
+            logs = sum((copies * law.log_mean_guess(_TILTS) for law, copies in self._laws), np.zeros_like(_TILTS))
+            places = (logs - log_t) / _TILTS
+        return float(np.min(places, where=np.isfinite(places), initial=math.inf))
+
+    def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
+        rises = [self._rise(law, y, log_f) for law, _ in self._laws]
+        if not 0 < max(rises) < _MOST_RISE or math.isinf(log_f):
+            return None
+        h = max(rises) / _COARSE
+        return [
+            (MixedGrid(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
+        ], h
+
+    def _made(self, y: float, log_f: float, grid: _Fineness, aim: float) -> tuple[Above, Below, Setting] | None:
+        """Both sides on a grid of some places, for a relative error of F."""
+        coarse = self._coarse(y, log_f)
+        if coarse is None:
+            return None
+        guess = Guess(*coarse)
+        setting = guess.window(y, log_f, _FAINT - math.log(aim), grid.room)
+        if grid.plain:
+            setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
+        h = setting.period / grid.size * (1 + 1e-9)
+        grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
+        if max(made.count for made, _ in grids) > min(4 * _MOST, _LONGEST * grid.size):
+            return None
+        ups, downs = ([(make(grid), copies) for grid, copies in grids] for make in (MixedGrid.above, MixedGrid.below))
+        kernel = None if grid.plain else _kernel(h, setting, long=grid.long)
+        return (
+            Above(ups, h, setting, long=grid.long, kernel=kernel),
+            Below(downs, h, setting, long=grid.long, kernel=kernel),
+            setting,
+        )
+
+    def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
+        """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
+        mu, q = float(law.mu), float(law.q)
+        shift = math.log1p(-q) - math.log(q) + 0.5 * mu * mu
+        if not self._towards:
+            return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
+        copies = sum(count for _, count in self._laws)
+        goal = log_f + math.log(_FAINT_TAIL / copies)
+        low, high = 0.0, mu + 60.0
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
+            low, high = (middle, high) if tail > goal else (low, middle)
+        return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
+
+
+@dataclass(frozen=True)
+class _Fineness:
+    """How many places a grid has, whether in long doubles, and how much work is left, its own included."""
+
+    work: float
+    room: float
+    """The log of how much larger than F the unit of round-off may be."""
+    size: int = _FIRST
+    long: bool = False
+    plain: bool = False
+    """Whether the tilted law of the sum itself is asked for, without a window."""
+
+    def finer(self, width: float, rounding: float, over: float) -> _Fineness | None:
+        """The next grid for a width and a round-off, both over the wanted width; None if nothing can be gained."""
+        left = self.work - self.size * (_LONG_PLACE if self.long else _PLACE)
+        least = math.log(_LEAST_ROOM)
+        room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9))  # with less room a longer period, but in floats
+        long = self.long or (rounding > _ROUNDED and room < least)
+        room = max(room + (_LONGER if long > self.long else 0.0), least)
+        most = min(left / (_LONG_PLACE if long else _PLACE), _MOST)
+        if most < 1 or not (math.isfinite(width) and math.isfinite(rounding)):
+            return None
+        wanted = self.size * max(width - 2 * rounding, _SHARE) ** _ORDER / _SHARE**_ORDER
+        size = 1 << min(math.ceil(math.log2(wanted)), math.floor(math.log2(most)))
+        gained = size > self.size or (size == self.size and (long > self.long or rounding > _ROUNDED))
+        return _Fineness(left, room, size, long, self.plain) if gained else None
+
+
+def _fall(log: Callable[[float], float], y: float, rtol: float) -> float:
+    """About how fast log F falls."""
+    step = max(1e-4, rtol) * y
+    return min(max((log(y - step) - log(y)) / step, 1e-3), 1e200) if step > 0 else 1.0
+
+
+def _kernel(h: float, setting: Setting, *, long: bool) -> Kernel:
+    return Kernel.of(h, setting.tilt, setting.places(h), parts=setting.parts, long=long)
+
+
+def _softplus(z: float) -> float:
+    return z + math.log1p(math.exp(-z)) if z > 0 else math.log1p(math.exp(z))
+
+
+def _log_tail(x: float) -> float:
+    """About the log of a normal tail."""
+    return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))
