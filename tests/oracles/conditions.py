@@ -65,7 +65,7 @@ def _comparison(rng: Random, name: str, domain: Domain) -> Condition:
         constants = [_constant(rng, domain) for _ in range(rng.randint(1, 3))]
         codes = [_code(domain, constant) for constant in constants]
         return Condition(f"{name} in {constants!r}", lambda row: row[name] is not None and row[name] in codes)
-    sign, constant = rng.choice(list(ORDER)), _constant(rng, domain)
+    sign, constant = rng.choice(list(ORDER)), _constant(rng, domain, ordered=True)
     compare = ORDER[sign]
     return Condition(
         f"{name} {sign} {constant!r}",
@@ -74,7 +74,9 @@ def _comparison(rng: Random, name: str, domain: Domain) -> Condition:
 
 
 def _number(constant: Any) -> Any:
-    return Fraction(constant) if isinstance(constant, int | float) and not isinstance(constant, bool) else constant
+    return (
+        Fraction(repr(constant)) if isinstance(constant, int | float) and not isinstance(constant, bool) else constant
+    )
 
 
 def _there(domain: Domain, code: int | None) -> bool:
@@ -90,10 +92,11 @@ def _value(domain: Domain, code: int | None) -> Any:
     return (first + code) * step
 
 
-def _constant(rng: Random, domain: Domain) -> Any:
+def _constant(rng: Random, domain: Domain, *, ordered: bool = False) -> Any:
+    """Only where order is asked may a category be one that was not declared."""
     if isinstance(domain, Categories):
         others: dict[type, list[Any]] = {str: ["z", "A"], bool: [True, False], int: [99, 0]}
-        return rng.choice([*domain.values, *others[type(domain.values[0])]])
+        return rng.choice([*domain.values, *(others[type(domain.values[0])] if ordered else [])])
     assert isinstance(domain, Numbers)
     step, first, top = grid(domain)
     place = float((first + rng.randint(-1, top + 1)) * step)
@@ -106,5 +109,5 @@ def _code(domain: Domain, constant: Any) -> int | None:
         return domain.values.index(constant) if constant in domain.values else None
     assert isinstance(domain, Numbers)
     step, first, top = grid(domain)
-    place = half_up(Fraction(constant) / step) - first
+    place = half_up(Fraction(repr(constant)) / step) - first
     return place if 0 <= place <= top else None

@@ -180,7 +180,7 @@ class _Reader:
 
     def _compared(self, domain: Domain, cell: Any, op: type[ast.cmpop], constant: Any) -> Any:
         if isinstance(domain, Numbers):
-            return _beside(domain, cell, op, Fraction(constant))
+            return _beside(domain, cell, op, _as_written(constant))
         assert isinstance(domain, Categories)
         kept = [value for value in domain.values if _COMPARISONS[op](value, constant)]
         return _among(cell, [_code(domain, value) for value in kept])
@@ -231,10 +231,15 @@ class _Reader:
 def _code(domain: Domain, value: Any) -> int | None:
     """The integer of a constant: numbers are rounded to the grid; None if no cell can hold it."""
     if isinstance(domain, Numbers):
-        place = nearest(Fraction(value) / domain.step) - domain.first
+        place = nearest(_as_written(value) / domain.step) - domain.first
         return place if 0 <= place <= domain.top else None
     assert isinstance(domain, Categories)
     return domain.values.index(value) if value in domain.values else None
+
+
+def _as_written(value: float) -> Fraction:
+    """A number as people write it: 1.8 is eighteen tenths, though no float is."""
+    return Fraction(repr(value) if isinstance(value, float) else value)
 
 
 def _among(cell: Any, codes: list[int | None]) -> Any:

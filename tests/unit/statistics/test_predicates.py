@@ -75,7 +75,7 @@ def on_grid(domain: Numbers, value: Fraction) -> Fraction:
 def same(name: str, value: Any, constant: Any) -> bool:
     """Whether a cell is equal to a constant: numbers are rounded to the grid first."""
     domain = COLUMNS[name]
-    return bool(value == (on_grid(domain, Fraction(constant)) if isinstance(domain, Numbers) else constant))
+    return bool(value == (on_grid(domain, Fraction(repr(constant))) if isinstance(domain, Numbers) else constant))
 
 
 def compares(name: str, sign: str, value: Any, constant: Any) -> bool:
@@ -201,7 +201,7 @@ def test_missing_values_satisfy_no_comparison_but_can_be_asked_for() -> None:
 
 @pytest.mark.parametrize("step", ["1/10", "1/3", "7"])
 def test_constants_are_compared_exactly_with_what_cells_stand_for(step: str) -> None:
-    """0.1 is a little more than a tenth: no cell of tenths equals it exactly, but `==` rounds it to the grid."""
+    """A constant is the decimal that was written: 0.1 is one tenth. `==` rounds it to the grid."""
     unit = Fraction(step)
     domain, values = Reals(-3 * unit, 30 * unit, unit=unit), [i * unit for i in range(-3, 31)]
     changing = Changing({"x": "DOUBLE"}, {"x": domain})
@@ -209,9 +209,9 @@ def test_constants_are_compared_exactly_with_what_cells_stand_for(step: str) -> 
     near = [value + unit * Fraction(k, 8) for value in values[::5] for k in (-3, -1, 0, 1, 3)]
     for constant in [*map(float, near), 0.1, 0.3, 1e300, -1e300, 5e-324, 0]:
         for sign in ("<", "<=", ">", ">="):
-            expected = sum(SIGNS[sign](value, Fraction(constant)) for value in values)
+            expected = sum(SIGNS[sign](value, Fraction(repr(constant))) for value in values)
             assert Count(where=f"x {sign} {constant!r}").measure(changing.table) == ((expected,),), (sign, constant)
-        equal = sum(value == on_grid(domain, Fraction(constant)) for value in values)
+        equal = sum(value == on_grid(domain, Fraction(repr(constant))) for value in values)
         assert Count(where=f"x == {constant!r}").measure(changing.table) == ((equal,),), constant
         assert Count(where=f"x != {constant!r}").measure(changing.table) == ((len(values) - equal,),), constant
         assert Count(where=f"x in ({constant!r}, 1e9)").measure(changing.table) == ((equal,),), constant
