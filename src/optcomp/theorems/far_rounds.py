@@ -74,9 +74,10 @@ class Near:
 def root(laws: Laws, goal: Goal, known: Bracket, end: Callable[[float], float], effort: Effort) -> Bracket:
     """The root of the excess, better than it is known if that helps; `end` is a place where it is at most e^argument.
 
-    If the known root y is positive, F(y) = t, so the first part at y is t less what the far rounds add.
+    Where the first part is at most t - P(not N), F is at most t. Where it is more than t less what the far rounds add
+    up to the known end, F is more than t. So the roots of the first part for these two enclose that of F.
     """
-    near = Near.of(laws, goal.log_t[0]) if known.lower > 0 and sum(goal.log_t) / 2 < math.log(0.5) else None
+    near = Near.of(laws, goal.log_t[0]) if known.upper > 0 and sum(goal.log_t) / 2 < math.log(0.5) else None
     if near is None:
         return known
     with precision(FLOAT_BITS):

@@ -166,3 +166,33 @@ def test_heavy_tails_are_narrow(sigma: float, q: float, rounds: int, epsilon: fl
     back = compose({PoissonSubsampled(Gaussian(sigma), q): rounds}, delta=found.upper)
     assert back.lower <= epsilon <= back.upper * (1 + 1e-12)
     assert back.upper - back.lower < 1e-9 * back.upper
+
+
+def test_a_root_of_which_nothing_is_known_is_narrow_too() -> None:
+    """The plain contour proves only ε >= 0 for some of these rates, and not for their neighbours."""
+    before = 0.0
+    for rate in ("0.0002", "0.0003", "0.00033", "0.000331", "0.000332", "0.000335"):
+        rounds = {PoissonSubsampled(Gaussian(4), rate): 10**4}
+        found = compose(rounds, delta=1e-6)
+        assert found.upper - found.lower <= 1e-9 * found.upper, rate
+        assert before < found.lower, rate  # more often in the sample, more privacy spent
+        before = found.upper
+        at_lower, at_upper = (compose(rounds, epsilon=end) for end in (found.lower, found.upper))
+        assert at_lower.upper >= 1e-6 >= at_upper.lower, rate
+        assert at_lower.upper <= 1e-6 * (1 + 1e-5), rate
+
+
+def test_the_root_needs_no_lower_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a large share the far rounds matter, and nothing but an upper end is known."""
+    monkeypatch.setattr(far_rounds, "_SHARE", math.log(0.3))
+    monkeypatch.setattr(far_rounds, "_DEEP", math.inf)
+    for sigma, q, count, epsilon in SETTINGS:
+        laws = laws_of(sigma, q, count)
+        log_t = plain(laws, epsilon)
+        rest = math.log(-math.expm1(log_t.upper)), math.log(-math.expm1(log_t.lower))
+        known = Bracket(0.0, 2 * epsilon, PLAN, 0, True)
+        with np.errstate(all="ignore"):
+            found = far_rounds.root(laws, Goal((log_t.lower, log_t.upper), rest), known, lambda _: math.inf, EFFORT)
+        assert found.lower <= epsilon <= found.upper
+        assert 0 < found.lower
+        assert found.upper < 2 * epsilon
