@@ -194,5 +194,5 @@ def test_the_root_needs_no_lower_end(monkeypatch: pytest.MonkeyPatch) -> None:
         with np.errstate(all="ignore"):
             found = far_rounds.root(laws, Goal((log_t.lower, log_t.upper), rest), known, lambda _: math.inf, EFFORT)
         assert found.lower <= epsilon <= found.upper
-        assert 0 < found.lower
+        assert found.lower > 0
         assert found.upper < 2 * epsilon
