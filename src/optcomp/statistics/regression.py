@@ -218,12 +218,8 @@ class Regression(Statistic):
 
     @classmethod
     def audits(cls) -> dict[str, AuditCase]:
-        """On one column, added and exchanged."""
-        asked = Regression("income", ("age",))
-        return {
-            "regression": AuditCase(asked, {"epsilon": 3}, trials=3_000),
-            "regression-replaced": AuditCase(asked, {"epsilon": 3}, "replaced", trials=3_000),
-        }
+        """On one column; no single exchange of two people moves all of its sums at once."""
+        return {"regression": AuditCase(Regression("income", ("age",)), {"epsilon": 3}, trials=3_000)}
 
 
 class RegressionError(StatedError):

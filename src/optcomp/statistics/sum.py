@@ -95,5 +95,5 @@ class Sum(Grouped):
             "sum-reals": AuditCase(Sum("income"), {"epsilon": 2}, trials=8_000),
             "sum-gaussian": AuditCase(Sum("income"), {"epsilon": 2, "delta": "0.01"}, trials=2_000, delta=0.01),
             "sum-replaced": AuditCase(Sum("age"), {"epsilon": 2}, "replaced", trials=10_000),
-            "sum-by": AuditCase(Sum("age", by="region"), {"epsilon": 2}, "replaced", trials=8_000),
+            "sum-by": AuditCase(Sum("age", by="region"), {"epsilon": 2}, "rows", trials=8_000),
         }

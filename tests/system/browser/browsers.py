@@ -30,6 +30,10 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 """Two windows."""
 _BAD = ("serious", "critical")
 """What axe finds and we do not accept."""
+_AT_REST = """() => Promise.allSettled(document.getAnimations()
+    .filter(each => Number.isFinite(each.effect.getComputedTiming().endTime))
+    .map(each => each.finished)).then(() => 0)"""
+"""Waits until nothing is half faded: axe would take its colours for those of the page."""
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe that look at colours: of a page in another theme nothing else is different."""
 
@@ -98,6 +102,7 @@ def findings(page: Page, *, only: Sequence[str] = ()) -> list[str]:
     """What axe finds serious or critical on a page, by all of its rules or by some."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(_axe())
+    page.evaluate(_AT_REST)
     options = {"resultTypes": ["violations"]} | ({"runOnly": list(only)} if only else {})
     found = page.evaluate("options => axe.run(document, options)", options)
     return [

@@ -40,6 +40,7 @@ ROLES: dict[tuple[str, str], set[str]] = {
     ("delete", "/api/v1/owner/tokens/{id}"): OWNER,
     ("get", "/api/v1/owner/sources"): OWNER,
     ("get", "/api/v1/owner/columns"): OWNER,
+    ("get", "/api/v1/owner/dialect"): OWNER,
     ("post", "/api/v1/owner/checks"): OWNER,
     ("get", "/api/v1/owner/gains"): OWNER,
     ("post", "/api/v1/owner/datasets"): OWNER,

@@ -27,7 +27,7 @@ COUNT = 10_000
 
 ASSUMED: dict[str, int] = {
     **dict.fromkeys(("numpy.exp", "numpy.expm1", "numpy.log", "numpy.log1p"), 8),
-    **dict.fromkeys(("numpy.sin", "numpy.cos", "numpy.arctan2", "numpy.hypot"), 8),
+    **dict.fromkeys(("numpy.sin", "numpy.cos", "numpy.arctan", "numpy.arctan2", "numpy.hypot"), 8),
     **dict.fromkeys(("numpy.sinh", "numpy.cosh", "numpy.tanh", "numpy.power"), 8),
     **dict.fromkeys(("math.exp", "math.expm1", "math.log", "math.log1p", "math.pow", "math.tan"), 8),
     **dict.fromkeys(("complex exp", "complex quotient", "complex modulus"), 8),
@@ -94,6 +94,7 @@ REAL: dict[str, tuple[Callable[..., arb], list[Draw]]] = {
     "tanh": (lambda x: x.tanh(), [logarithmic(-300, 3), uniform(0, 20)]),
     "tan": (lambda x: x.tan(), [uniform(0, 1.3)]),
     "sqrt": (lambda x: x.sqrt(), [logarithmic(-300, 300)]),
+    "arctan": (lambda x: x.atan(), [lambda rng: [np.ones(COUNT)]]),
     "arctan2": (arb.atan2, [plane(-30, 0), plane(-1, 1)]),
     "hypot": (lambda y, x: (y**2 + x**2).sqrt(), [plane(-30, 15), plane(-1, 1)]),
     "power": (lambda x, y: x**y, [ellipses]),

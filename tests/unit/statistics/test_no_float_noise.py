@@ -26,7 +26,7 @@ KEYS = {
     ROOT / "statistics" / "spark.py": {"secrets.token_hex"},
 }
 """Files that draw keys, and the names of temporary files and tables."""
-FRAMES = ROOT / "statistics" / "sources" / "frames.py"
+FRAMES = ROOT / "statistics" / "sources" / "frame_cells.py"
 """Knows the type of cells that are UUIDs."""
 RANDOM = {"random", "secrets", "uuid", "numpy.random", "scipy.stats", "scipy.special", "os.urandom"}
 SAMPLING = {

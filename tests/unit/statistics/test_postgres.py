@@ -88,7 +88,7 @@ def test_large_integers_next_to_nulls_stay_exact(server: Any) -> None:
     relation = filled(server, "large", "x bigint", [(low,), (low + 1,), (low + 1,), (None,), (low + 9,)])
     table = Table(relation, {"x": Integers(low, low + 3)})
     assert Histogram("x").measure(table) == ((1, 2, 0, 1, 1),)
-    assert Median("x").measure(table) == ((-3, 0, -2, -3),)
+    assert Median("x").measure(table) == ((-2, 0, -2, -2),)
     many = Table(relation, {"x": Integers(0, 2**22)})
     assert Sum("x").measure(many) == ((4 * 2**22,),)
     assert Variance("x").measure(many)[0] == (4,)
