@@ -11,7 +11,7 @@ import numpy as np
 from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, given_up, meet, root
 from optcomp.numerics.grids.grid_curve import Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
-from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.guess import Guess, Setting, faint_from
 from optcomp.numerics.grids.mixed import MixedGrid
 from optcomp.numerics.grids.sides import Above, Below
 from optcomp.numerics.laws.law import Summand
@@ -212,13 +212,8 @@ class Grid:
         if not self._towards:
             return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
         copies = sum(count for _, count in self._laws)
-        goal = log_f + math.log(_FAINT_TAIL / copies)
-        low, high = 0.0, mu + 60.0
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
-            low, high = (middle, high) if tail > goal else (low, middle)
-        return min(_softplus(mu * high - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
+        faint = faint_from(mu, q, log_f + math.log(_FAINT_TAIL / copies))
+        return min(_softplus(mu * faint - shift), (y + self._ends) * (1 + 1e-9) + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -261,8 +256,3 @@ def _kernel(h: float, setting: Setting, *, long: bool) -> Kernel:
 
 def _softplus(z: float) -> float:
     return z + math.log1p(math.exp(-z)) if z > 0 else math.log1p(math.exp(z))
-
-
-def _log_tail(x: float) -> float:
-    """About the log of a normal tail."""
-    return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))

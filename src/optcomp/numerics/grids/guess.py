@@ -139,3 +139,18 @@ class Guess:
         others = tilts[int(ups[i].argmin())], tilts[int(downs[i].argmin())], tilts[1 + int(lengths.argmin())]
         over = float(logs[i]) - log_f
         return Setting(float(tilts[i]), tuple(map(float, others)), max(float(period[i]), 1e-300), parts, over)
+
+
+def faint_from(mu: float, q: float, log_p: float) -> float:
+    """About the x beyond which a mixture has probability e^log_p."""
+    low, high = 0.0, mu + 60.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
+        low, high = (middle, high) if tail > log_p else (low, middle)
+    return high
+
+
+def _log_tail(x: float) -> float:
+    """About the log of a normal tail."""
+    return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))

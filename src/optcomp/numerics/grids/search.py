@@ -14,7 +14,7 @@ from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, 
 from optcomp.numerics.grids.few_rounds import Grid
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
-from optcomp.numerics.grids.guess import Guess, Setting
+from optcomp.numerics.grids.guess import Guess, Setting, faint_from
 from optcomp.numerics.grids.laplaces import LaplaceWay
 from optcomp.numerics.grids.lattice import LatticeLaw, lattice
 from optcomp.numerics.grids.mirrored import MirroredGrid
@@ -282,24 +282,5 @@ class Mirrored(OnGrid[ReplacedNormalLaw | GluedNormalLaw]):
     def _rise(self, law: ReplacedNormalLaw | GluedNormalLaw, y: float, log_f: float) -> float:
         """Up to where next to nothing is: losses have no end on either side, so none decides alone."""
         copies = sum(count for _, count in self._laws)
-        x = _faint_from(float(law.mu), float(law.q), log_f + math.log(_FAINT_TAIL / copies))
+        x = faint_from(float(law.mu), float(law.q), log_f + math.log(_FAINT_TAIL / copies))
         return side_of(law).loss(x)
-
-
-def _faint_from(mu: float, q: float, log_p: float) -> float:
-    """About the x beyond which a mixture has probability e^log_p."""
-    low, high = 0.0, mu + 60.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        tail = max(_log_tail(middle), _log_tail(middle - mu) + math.log(q))
-        low, high = (middle, high) if tail > log_p else (low, middle)
-    return high
-
-
-def _softplus(z: float) -> float:
-    return z + math.log1p(math.exp(-z)) if z > 0 else math.log1p(math.exp(z))
-
-
-def _log_tail(x: float) -> float:
-    """About the log of a normal tail."""
-    return -0.5 * x * x - math.log(2.5 * x) if x > 5 else math.log(0.5 * math.erfc(x / math.sqrt(2)))

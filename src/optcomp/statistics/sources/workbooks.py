@@ -137,7 +137,7 @@ def _unpacked(file: BinaryIO, entry: zipfile.ZipInfo, most: int) -> int:
     if entry.compress_type == zipfile.ZIP_STORED:
         return entry.compress_size
     if entry.compress_type != zipfile.ZIP_DEFLATED:
-        raise NotImplementedError
+        raise zipfile.BadZipFile("packed in a way that workbooks are not")
     file.seek(entry.header_offset)
     name, extra = struct.unpack_from("<HH", file.read(_LOCAL), _NAMES)
     file.seek(name + extra, io.SEEK_CUR)
