@@ -38,6 +38,21 @@ LISTS: dict[str, tuple[dict[Any, int], float | None]] = {
     "20 × sample, q=.01, σ=1": (_sample(1, 0.01, 20), None),
     "1000 × Laplace sample, q=.01, ε=1": ({oc.PoissonSubsampled(oc.Laplace(1), 0.01): 1000}, None),
     "100 × Laplace(1)": ({oc.Laplace(1): 100}, None),
+    "1000 × Laplace(100)": ({oc.Laplace(100): 1000}, None),
+    "1000 × sample, q=.01, σ=1, a record replaced": (
+        {oc.PoissonSubsampled(oc.Gaussian(1), 0.01, "replace"): 1000},
+        None,
+    ),
+    "20 × sample, q=.01, σ=1, a record replaced": ({oc.PoissonSubsampled(oc.Gaussian(1), 0.01, "replace"): 20}, None),
+    "1000 × Laplace sample, q=.01, ε=1, a record replaced": (
+        {oc.PoissonSubsampled(oc.Laplace(1), 0.01, "replace"): 1000},
+        None,
+    ),
+    "1000 × batch of 10 in 1000, σ=1, sensitivity 2": (
+        {oc.WithoutReplacement(oc.Gaussian(1, 2), 10, 1000): 1000},
+        None,
+    ),
+    "1000 × Laplace batch of 10 in 1000, ε=1": ({oc.WithoutReplacement(oc.Laplace(1), 10, 1000): 1000}, None),
     "10 × Laplace(1)": ({oc.Laplace(1): 10}, None),
     "50 × discrete Gaussian σ=5": ({oc.DiscreteGaussian(5): 50}, None),
     "20 × discrete Laplace, b=2, Δ=3": ({oc.DiscreteLaplace(2, 3): 20}, None),

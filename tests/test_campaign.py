@@ -30,6 +30,7 @@ TYPICAL = {
     "equal": 0.3,
     "mixtures": 1.5,
     "grids": 2.0,
+    "labels": 2.0,
 }
 """Seconds for an instance of the slow classes."""
 

@@ -1,61 +1,101 @@
-"""A run that grows by rounds and asks for its ε after every epoch: `Composer` against answers from nothing."""
+"""Runs that grow by rounds and are asked for their ε again and again, against answers from nothing.
+
+`python -m bench.engine.growing_runs` prints the table for several runs, asked after every epoch and after every step.
+"""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import optcomp
 from bench.report import Section
 from bench.rows import duration
-from optcomp.theorems import Bound
+from optcomp.interop.steps import StepTotals
 
-_EPOCH, _ASKS, _FEW, _DELTA = 100, 1000, 100, 1e-6
-"""Rounds of an epoch, asks of a full and of a quick run, and the δ of every ask."""
+_ASKS, _FEW, _DELTA = 1000, 100, 1e-6
+"""Asks of a full and of a quick run, and the δ of what is sought."""
+_NARROW = 2e-9
+"""By how much the answer of a growing run may be above that of `compose`: both are 1e-9 wide at most."""
 _COLD = 5
 """Answers from nothing, each about a mechanism that nobody asked about before."""
 _CHECKED = 8
 """Answers that are compared with `compose` of the same list."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """Subsampled Gaussian noise, asked for its ε after the first rounds and then every so often."""
+
+    rate: float
+    sigma: float
+    delta: float
+    every: int
+    first: int
+
+    @property
+    def words(self) -> str:
+        """As it stands in a table."""
+        return f"q = {self.rate:g}, σ = {self.sigma:g}, δ = {self.delta:g}"
+
+
+EPOCHS = (Run(0.01, 1.0, 1e-6, 100, 100), Run(0.004, 1.1, 1e-5, 250, 250), Run(0.001, 0.8, 1e-6, 1000, 1000))
+"""An ask after every epoch."""
+STEPS = (Run(0.01, 1.0, 1e-6, 1, 1), Run(0.004, 1.1, 1e-5, 1, 1), Run(0.001, 0.8, 1e-6, 1, 256))
+"""An ask after every step; where hardly anybody is sampled, from the 256th on: before, each is made from nothing."""
+HEADER = (
+    "a run",
+    "asked after",
+    "processor time",
+    "median ask",
+    "longest",
+    "an answer from nothing",
+    "in such answers",
+)
+"""What `rows` are about."""
+
+
 def add_growing_runs(section: Section, quick: bool) -> None:
     """One more epoch, then its ε, again and again; beside it noise, a rate and a number of rounds that fit a budget."""
     asks = _FEW if quick else _ASKS
-    caption = f"A run of subsampled Gaussian noise, q = .01, σ = 1, δ = {_DELTA:g}, {_EPOCH} rounds more for every ask"
-    section.add(caption, ("what", "processor time", "in answers from nothing", "width"), _asked(asks))
+    section.add(f"{asks} asks of growing runs", HEADER, rows(EPOCHS, asks))
     header = ("what is sought", "evaluations", "how", "processor time")
     section.add("`calibrate` to a millionth, ε = 1, δ = 1e-6", header, [_fitted(*family) for family in _FAMILIES])
 
 
-def _asked(asks: int) -> list[tuple[str, ...]]:
-    cold = statistics.median(_cold(1 + number / 1000) for number in range(1, _COLD + 1))
-    epoch = optcomp.PoissonSubsampled(optcomp.Gaussian(1), 0.01)
-    composer, bounds, times = optcomp.Composer(), list[Bound](), list[float]()
-    for _ in range(asks):
+def rows(runs: Sequence[Run], asks: int) -> list[tuple[str, ...]]:
+    """A row for each run, as accountants for training ask."""
+    return [_row(run, asks) for run in runs]
+
+
+def _row(run: Run, asks: int) -> tuple[str, ...]:
+    cold = statistics.median(_cold(run, number, asks) for number in range(1, _COLD + 1))
+    totals, times, found = StepTotals(), list[float](), dict[int, float]()
+    for number in range(asks):
+        count = run.first + number * run.every
         began = time.process_time()
-        composer.add(epoch, _EPOCH)
-        bounds.append(composer.total(delta=_DELTA))
+        found[count] = totals.epsilon([(run.sigma, run.rate, count)], run.delta)
         times.append(time.process_time() - began)
-    for number in range(asks // _CHECKED, asks + 1, asks // _CHECKED):
-        fresh, bound = optcomp.compose({epoch: number * _EPOCH}, delta=_DELTA), bounds[number - 1]
-        assert fresh.lower <= bound.upper, "the brackets do not meet"
-        assert bound.lower <= fresh.upper, "the brackets do not meet"
-    width = f"{max(bound.width for bound in bounds):.1e}"
-    rows = (
-        (f"{asks} asks of a growing run", sum(times), width),
-        ("the first of them", times[0], f"{bounds[0].width:.1e}"),
-        ("the median", statistics.median(times), ""),
-        ("the longest of the others", max(times[1:]), ""),
-        ("an answer from nothing, 1000 rounds", cold, ""),
-    )
-    return [(what, duration(taken), f"{taken / cold:.2g}", how_wide) for what, taken, how_wide in rows]
+    for count in list(found)[:: max(asks // _CHECKED, 1)]:
+        fresh = optcomp.compose({_mechanism(run): count}, delta=run.delta)
+        assert fresh.lower <= found[count] <= fresh.upper * (1 + _NARROW), "not the answer of compose"
+    when = "every round" if run.every == 1 else f"every {run.every:,} rounds"
+    when = when if run.first == run.every else f"{when}, from {run.first:,} on"
+    sizes = (sum(times), statistics.median(times), max(times), cold)
+    return run.words, when, *map(duration, sizes), f"{sum(times) / cold:.2g}"
 
 
-def _cold(sigma: float) -> float:
-    items = {optcomp.PoissonSubsampled(optcomp.Gaussian(sigma), 0.01): 1000}
+def _mechanism(run: Run, more: float = 0.0) -> optcomp.PoissonSubsampled:
+    return optcomp.PoissonSubsampled(optcomp.Gaussian(run.sigma * (1 + more)), run.rate)
+
+
+def _cold(run: Run, number: int, asks: int) -> float:
+    """An answer about the middle of the run, for noise that nobody asked about before."""
+    items = {_mechanism(run, number / 1000): run.first + run.every * (asks // 2)}
     began = time.process_time()
-    optcomp.compose(items, delta=_DELTA)
+    optcomp.compose(items, delta=run.delta)
     return time.process_time() - began
 
 
@@ -84,3 +124,14 @@ def _fitted(
     began = time.process_time()
     found = optcomp.calibrate(build, epsilon=1, delta=_DELTA, whole=whole)
     return what, str(found.evaluations), found.method, duration(time.process_time() - began)
+
+
+def main() -> None:
+    """Print the table."""
+    optcomp.compose({optcomp.PoissonSubsampled(optcomp.Gaussian(1.3), 0.01): 1000}, delta=_DELTA)  # imports
+    for line in (HEADER, ("---",) * len(HEADER), *rows((*EPOCHS, *STEPS), _ASKS)):
+        print("|", " | ".join(line), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,7 @@ from tests.campaign.claims import false_claim, in_units
 from tests.campaign.engine import capped
 from tests.campaign.fitted import calibrated
 from tests.campaign.judge import Limits, Outcome
+from tests.campaign.labelled import labelled
 from tests.campaign.lists import KINDS
 from tests.campaign.mixtures import mixture
 from tests.campaign.on_grids import on_grid
@@ -49,6 +50,7 @@ _ASKED: dict[str, Class] = {
     "real": Class(partial(both_ways, kind="real"), 5, Limits(seconds=6, check_seconds=0)),
     "mixtures": Class(mixture, 600, Limits(seconds=12)),
     "grids": Class(on_grid, 300, Limits(seconds=20)),
+    "labels": Class(labelled, 100, Limits(seconds=20)),
 }
 """As a user asks."""
 

@@ -24,6 +24,7 @@ from optcomp.statistics import (
     Histogram,
     Integers,
     Mean,
+    Means,
     People,
     Quantiles,
     Reals,
@@ -110,6 +111,7 @@ def asked(rng: Random, declared: Declared) -> tuple[Statistic, Condition | None]
         kinds += [
             lambda: Sum(one, where, by),
             lambda: Mean(one, where, by, None if by else rng.choice((None, 7))),
+            lambda: Means(tuple(rng.sample(numbers, rng.randint(1, len(numbers)))), where, by),
             lambda: Variance(one, where, by, None if by else rng.choice((None, 7))),
             lambda: Histogram(one, bins=rng.randint(1, 7), where=where),
             lambda: CDF(one, bins=rng.randint(1, 7), where=where),

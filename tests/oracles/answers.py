@@ -15,6 +15,7 @@ from optcomp.statistics import (
     Histogram,
     Integers,
     Mean,
+    Means,
     Numbers,
     People,
     Quantiles,
@@ -101,6 +102,8 @@ def _vectors(statistic: Statistic, declared: Declared, rows: list[Row]) -> Vecto
         return ((len({row[WHO] for row in rows}),),)
     if isinstance(statistic, Sum | Mean | Variance):
         return _moments(statistic, declared, rows)
+    if isinstance(statistic, Means):
+        return _several(statistic, declared, rows)
     if isinstance(statistic, Regression):
         return _products(statistic, declared, rows)
     if isinstance(statistic, Quantiles):
@@ -122,6 +125,18 @@ def _moments(statistic: Sum | Mean | Variance, declared: Declared, rows: list[Ro
         return *counted, (sum(_units(domain, codes, 2**22, from_middle=True)),)
     found = _units(domain, codes, 2**11, from_middle=True)
     return *counted, (sum(found),), (sum(each * each for each in found),)
+
+
+def _several(statistic: Means, declared: Declared, rows: list[Row]) -> Vectors:
+    """How many rows have all values, and how far each column is from its middle in them."""
+    full = [row for row in rows if all(row[name] is not None for name in statistic.columns)]
+    found: list[tuple[int, ...]] = [(len(full),)]
+    for name in statistic.columns:
+        domain = declared.columns[name]
+        assert isinstance(domain, Numbers)
+        codes = [code for row in full if (code := row[name]) is not None]
+        found.append((sum(_units(domain, codes, 2**22, from_middle=True)),))
+    return tuple(found)
 
 
 def _products(statistic: Regression, declared: Declared, rows: list[Row]) -> Vectors:

@@ -26,10 +26,11 @@ TESTS = Path(__file__).parent
 DOCS = TESTS.parents[1] / "docs" / "theorems.md"
 IDS = [record.id for record in known_theorems()]
 STEPS_ON_THE_WAY = {"M17", "BS16", "BDRS18", "CR21", "Lyu22-1", "Lyu22-2", "VZ22", "BBG18", "GROUP", "KS14"} | {
-    *("REPLACE", "ZDW22-11")
+    *("REPLACE", "ZDW22-11", "KKMN09")
 }
 """Used inside the proofs of other answers: how divergences add up, why interaction may be concurrent, what a sample is
-to its population, what one person is to a group, what a guarantee is to a reader, and which law a sample has.
+to its population, what one person is to a group, what a guarantee is to a reader, which law a sample has, and what a
+threshold leaks.
 """
 FILTERS = {"RRUV16", "FZ21", "WRRW23", "BEST-FILTER", "HSTVVXZ23"}
 """Prove the totals of filters and odometers, which `compose` does not give."""

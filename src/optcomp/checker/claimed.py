@@ -8,19 +8,24 @@ from fractions import Fraction
 
 from optcomp.checker.balls import Exact
 from optcomp.checker.laws import (
+    BatchLaplace,
+    BatchNormal,
     DiscreteGaussian,
     Laplace,
     Law,
+    ReplacedLaplace,
+    ReplacedNormal,
     SampledLaplace,
     SampledNormal,
+    SampledWhole,
     Way,
     discrete_laplace,
     response,
 )
 from optcomp.errors import InvalidInput
 
-NEIGHBOURS = "add/remove"
-"""The only neighbours for which the two directions of a sampled mechanism are known."""
+ADD_REMOVE, REPLACE = "add/remove", "replace"
+"""Which tables are neighbours: a person is in one of them only, or one record is another one."""
 WAYS: tuple[Way, ...] = ("removed", "added")
 """Both directions."""
 
@@ -45,6 +50,22 @@ class Listed:
         """The loss of one of them."""
         return _MAKERS[self.kind](self.parameters, way)
 
+    @property
+    def neighbours(self) -> str | None:
+        """The neighbours that it is about; None if its parameters say what they change."""
+        if "rate" not in KINDS[self.kind]:
+            return None
+        return ADD_REMOVE if self.kind.startswith("poisson_subsampled") else REPLACE
+
+    @property
+    def loose(self) -> bool:
+        """Whether its law dominates all pairs of tables, and none of them has it."""
+        return self.kind in _ATTAINED
+
+    def attained(self, way: Way) -> Law:
+        """A loss that one of them has on two tables, which are the same two for all."""
+        return _MAKERS[_ATTAINED.get(self.kind, self.kind)](self.parameters, way)
+
 
 KINDS: dict[str, tuple[str, ...]] = {
     "laplace": ("epsilon",),
@@ -53,6 +74,11 @@ KINDS: dict[str, tuple[str, ...]] = {
     "discrete_gaussian": ("sigma", "sensitivity"),
     "poisson_subsampled_gaussian": ("mu", "rate"),
     "poisson_subsampled_laplace": ("epsilon", "rate"),
+    "poisson_subsampled_discrete_gaussian": ("sigma", "sensitivity", "rate"),
+    "poisson_replaced_gaussian": ("mu", "rate"),
+    "poisson_replaced_laplace": ("epsilon", "rate"),
+    "batch_gaussian": ("mu", "rate"),
+    "batch_laplace": ("epsilon", "rate"),
 }
 """The parameters of every kind."""
 
@@ -63,7 +89,15 @@ _MAKERS: dict[str, Callable[[tuple[Fraction, ...], Way], Law]] = {
     "discrete_gaussian": lambda given, way: DiscreteGaussian(given[0], int(given[1])),
     "poisson_subsampled_gaussian": lambda given, way: SampledNormal(given[0], given[1], way),
     "poisson_subsampled_laplace": lambda given, way: SampledLaplace(given[0], given[1], way),
+    "poisson_subsampled_discrete_gaussian": lambda given, way: SampledWhole(given[0], int(given[1]), given[2], way),
+    "poisson_replaced_gaussian": lambda given, way: ReplacedNormal(given[0], given[1]),
+    "poisson_replaced_laplace": lambda given, way: ReplacedLaplace(given[0], given[1]),
+    "batch_gaussian": lambda given, way: BatchNormal(given[0], given[1]),
+    "batch_laplace": lambda given, way: BatchLaplace(given[0], given[1]),
 }
+
+_ATTAINED = {"batch_gaussian": "poisson_subsampled_gaussian", "batch_laplace": "poisson_subsampled_laplace"}
+"""Kinds whose law no pair of tables has, with the law that two tables have of which one holds equal records only."""
 
 _WHOLE = {"answers": (2, _MOST_ANSWERS), "sensitivity": (1, _MOST_SHIFT)}
 """Parameters that are whole numbers, with their limits."""
@@ -113,12 +147,14 @@ def _parameter(value: object, name: str, parameter: str, number: Numbers) -> Fra
 
 
 def check_neighbours(document: Mapping[str, object], laws: Sequence[Listed]) -> None:
-    """They must be named where the directions differ, and only there."""
-    if any("rate" in KINDS[law.kind] for law in laws):
-        if document.get("neighbours") != NEIGHBOURS:
-            raise InvalidInput("neighbours", document.get("neighbours"), f"must be {NEIGHBOURS!r} with sampling")
-    elif "neighbours" in document:
-        raise InvalidInput("neighbours", document["neighbours"], "is for laws that depend on the direction")
+    """They must be named where there are samples, and only there; all samples must be about the same."""
+    about = {law.neighbours for law in laws} - {None}
+    if len(about) > 1:
+        raise InvalidInput("neighbours", document.get("neighbours"), "must be the same for all laws of samples")
+    if about and document.get("neighbours") not in about:
+        raise InvalidInput("neighbours", document.get("neighbours"), f"must be {about.pop()!r} with these laws")
+    if not about and "neighbours" in document:
+        raise InvalidInput("neighbours", document["neighbours"], "is for laws of samples")
 
 
 def check_hints(value: object, number: Numbers) -> None:

@@ -21,6 +21,7 @@ from optcomp.numerics import Number, exact, whole
 from optcomp.theorems import Bound, Parameters, Target
 
 METHODS = tuple(named.BY_NAME)
+"""What `method=` takes."""
 MOST_BITS = 100_000
 """More bits than anybody has a use for: a number of 30,000 digits."""
 

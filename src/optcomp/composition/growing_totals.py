@@ -76,7 +76,7 @@ class GrowingTotals:
         """From contours, the kept ones or new ones, if that is narrow enough."""
         bound = asked.growing.answer(mixture)
         if bound is None or not _enough(bound, rtol):
-            if asked.hopeless(base):
+            if asked.hopeless(base) or base.count < _MANY:
                 return None
             further = mixture.count / max(base.count, 1)
             bound = asked.growing.answer(mixture) if asked.growing.renew(base, further) else None

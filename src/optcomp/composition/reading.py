@@ -27,7 +27,9 @@ MOST_COPIES = 10**15
 """More copies of one mechanism than this are taken for a mistake."""
 
 Item = Guarantee | KnownLoss | RenyiBounded | Number | tuple[Number, Number]
+"""One mechanism of a list: a guarantee, a mechanism whose loss is known, a number (ε) or a pair (ε, δ)."""
 Items = Iterable[Item] | Mapping[Item, int] | npt.NDArray[np.floating] | Parts | Mixture
+"""A list of mechanisms: one after the other, with counts, or as an array of ε."""
 
 
 def read_parts(parts: object) -> Parts:

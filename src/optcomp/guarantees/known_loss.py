@@ -27,12 +27,12 @@ class KnownLoss(Written, ABC):
 
     @property
     def neighbours(self) -> Neighbours | None:
-        """The neighbours that it is about; none of them if its sensitivity says what neighbours can change."""
+        """Which neighbours it is about; None where the sensitivity alone says what neighbours can change."""
         return None
 
     @property
     def attained(self) -> KnownLoss:
-        """A mechanism whose loss two neighbouring tables have: itself, unless its law is only an upper bound."""
+        """A mechanism whose loss some two neighbouring tables have: this one, unless its law is only an upper bound."""
         return self
 
     @property

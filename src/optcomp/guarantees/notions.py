@@ -45,7 +45,7 @@ class RenyiBounded(Written, ABC):
 
     @property
     def gaussian(self) -> Exact:
-        """μ² of Gaussian noise that satisfies the notion: what may be in the worst case; 0 if none is known."""
+        """μ² of Gaussian noise that satisfies the notion, for lower sides; 0 if none is known."""
         return 0.0
 
     @property

@@ -12,7 +12,7 @@ from fractions import Fraction
 from optcomp.errors import InvalidGuarantee, shown
 from optcomp.guarantees.known_loss import KnownLoss, kept
 from optcomp.guarantees.neighbours import Neighbours, checked_neighbours
-from optcomp.guarantees.noise import Gaussian, Laplace
+from optcomp.guarantees.noise import DiscreteGaussian, Gaussian, Laplace
 from optcomp.numerics import Exact, Number, exact, whole
 from optcomp.numerics.laws import (
     GluedLaplaceLaw,
@@ -20,35 +20,46 @@ from optcomp.numerics.laws import (
     Law,
     MixedLaplaceLaw,
     MixedNormalLaw,
+    MixedWholeLaw,
     ReplacedLaplaceLaw,
     ReplacedNormalLaw,
+    ReplacedWholeLaw,
 )
 
 _LEAST_RATE = 1e-7  # below, one person in ten million, the rate is a mistake
 _MOST_PEOPLE = 10**15  # a larger population is a mistake
 MOST_REPLACED_RATIO = 20
 """Sensitivity over noise where a record is replaced: beyond, losses are too large to be summed, and to be of use."""
+MOST_WHOLE_SIGMA = 1000
+"""Of discrete Gaussian noise on a sample: beyond, its whole numbers are too many to be summed one by one."""
+
+SampledNoise = Gaussian | Laplace | DiscreteGaussian
+"""Noise that is known on a Poisson sample."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PoissonSubsampled(KnownLoss):
-    """A Gaussian or Laplace mechanism on a random sample that holds each person with probability `rate`.
+    """A Gaussian, Laplace or discrete Gaussian mechanism on a sample that holds each person with probability `rate`.
 
     For neighbours that differ by one person added or removed, or with `neighbours="replace"` by one record replaced by
     another one; in all mechanisms of a list the same way round.  In both cases the mechanism's `sensitivity` is what
     the presence of one person in the sample moves: for a sum of vectors that were clipped to norm C it is C.
     """
 
-    mechanism: Gaussian | Laplace
+    mechanism: Gaussian | Laplace | DiscreteGaussian
     rate: Exact
     neighbours: Neighbours
 
-    def __init__(self, mechanism: Gaussian | Laplace, rate: Number, neighbours: Neighbours = "add-remove") -> None:
-        object.__setattr__(self, "mechanism", _noise(mechanism))
+    def __init__(
+        self, mechanism: Gaussian | Laplace | DiscreteGaussian, rate: Number, neighbours: Neighbours = "add-remove"
+    ) -> None:
+        object.__setattr__(self, "mechanism", _sampled_noise(mechanism))
         object.__setattr__(self, "rate", _rate(exact(rate, "rate", InvalidGuarantee), rate))
         object.__setattr__(self, "neighbours", checked_neighbours(neighbours))
         if self.neighbours == "replace":
             _within_replaced(mechanism)
+        if isinstance(mechanism, DiscreteGaussian):
+            _within_whole(mechanism, self.neighbours, self.rate)
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -57,17 +68,24 @@ class PoissonSubsampled(KnownLoss):
         A record that is replaced has one law: whichever comes first, the two pull to opposite sides (REPLACE).
         """
         if self.rate == 1:
-            return (self._doubled if self.neighbours == "replace" else self.mechanism).laws
-        size = _size(self.mechanism)
+            return self.whole.laws
+        mixed, replaced = _LAWS[type(self.mechanism)]
+        noise: tuple[Exact, ...] = (
+            (self.mechanism.sigma, self.mechanism.sensitivity)
+            if isinstance(self.mechanism, DiscreteGaussian)
+            else (_size(self.mechanism),)
+        )
         if self.neighbours == "replace":
-            maker = ReplacedNormalLaw if isinstance(self.mechanism, Gaussian) else ReplacedLaplaceLaw
-            return (kept(maker, size, self.rate),)
-        both = MixedNormalLaw if isinstance(self.mechanism, Gaussian) else MixedLaplaceLaw
-        return tuple(kept(both, size, self.rate, way) for way in ("towards", "away"))
+            return (kept(replaced, *noise, self.rate),)
+        return tuple(kept(mixed, *noise, self.rate, way) for way in ("towards", "away"))
 
     @property
-    def _doubled(self) -> Gaussian | Laplace:
-        """Where everybody takes part, a replaced record moves a sum twice as far as one that comes or goes."""
+    def whole(self) -> SampledNoise:
+        """With everybody in the sample: a replaced record moves a sum twice as far as one that comes or goes."""
+        if self.neighbours == "add-remove":
+            return self.mechanism
+        if isinstance(self.mechanism, DiscreteGaussian):
+            return DiscreteGaussian(self.mechanism.sigma, 2 * self.mechanism.sensitivity)
         twice = 2 * Fraction(self.mechanism.sensitivity)
         if isinstance(self.mechanism, Gaussian):
             return Gaussian(self.mechanism.sigma, twice)
@@ -110,6 +128,11 @@ class WithoutReplacement(KnownLoss):
         return Fraction(self.batch, self.population)
 
     @property
+    def whole(self) -> Gaussian | Laplace:
+        """With everybody in the batch."""
+        return self.mechanism
+
+    @property
     def laws(self) -> tuple[Law, ...]:
         """One law that dominates all pairs of tables, though no single pair has it (ZDW22-11)."""
         if self.rate == 1:
@@ -129,18 +152,42 @@ def _noise(mechanism: object) -> Gaussian | Laplace:
     return mechanism
 
 
+def _sampled_noise(mechanism: object) -> SampledNoise:
+    if not isinstance(mechanism, SampledNoise):
+        raise InvalidGuarantee("mechanism", mechanism, "must be a Gaussian, Laplace or DiscreteGaussian mechanism")
+    return mechanism
+
+
+def _within_whole(mechanism: DiscreteGaussian, neighbours: Neighbours, rate: Exact) -> None:
+    if rate < 1 and mechanism.sigma > MOST_WHOLE_SIGMA:
+        limit = f"must have a sigma of at most {MOST_WHOLE_SIGMA} on a sample: its whole numbers are summed one by one"
+        raise InvalidGuarantee("mechanism", mechanism, limit)
+    if rate == 1 and neighbours == "replace":
+        DiscreteGaussian(mechanism.sigma, 2 * mechanism.sensitivity)
+
+
 def _rate(rate: Exact, value: object) -> Exact:
     if not _LEAST_RATE <= rate <= 1:
         raise InvalidGuarantee("rate", value, f"must lie in [{_LEAST_RATE:g}, 1]")
     return rate
 
 
-def _size(mechanism: Gaussian | Laplace) -> Fraction:
+def _size(mechanism: SampledNoise) -> Fraction:
     """Sensitivity over noise."""
+    if isinstance(mechanism, DiscreteGaussian):
+        return mechanism.sensitivity / Fraction(mechanism.sigma)
     return mechanism.mu if isinstance(mechanism, Gaussian) else mechanism.pure
 
 
-def _within_replaced(mechanism: Gaussian | Laplace) -> None:
+def _within_replaced(mechanism: SampledNoise) -> None:
     if _size(mechanism) > MOST_REPLACED_RATIO:
         limit = f"must have sensitivity/noise of at most {MOST_REPLACED_RATIO} on a sample where records are replaced"
         raise InvalidGuarantee("mechanism", mechanism, limit)
+
+
+_LAWS: dict[type, tuple[type[Law], type[Law]]] = {
+    Gaussian: (MixedNormalLaw, ReplacedNormalLaw),
+    Laplace: (MixedLaplaceLaw, ReplacedLaplaceLaw),
+    DiscreteGaussian: (MixedWholeLaw, ReplacedWholeLaw),
+}
+"""The laws on a Poisson sample: persons added or removed, and records replaced."""

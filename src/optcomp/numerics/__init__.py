@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         told_up,
     )
     from optcomp.numerics.binomial import equal_excess, equal_root
-    from optcomp.numerics.blocked import MOST_COUNTED, Floats, Ints
+    from optcomp.numerics.blocked import MOST_COUNTED, Floats, Ints, U
     from optcomp.numerics.enclosure import Enclosure
     from optcomp.numerics.exact_numbers import (
         Exact,
@@ -75,6 +75,7 @@ _MODULE_OF = {
     "Side": "roots",
     "Step": "knapsack",
     "Tally": "tally",
+    "U": "blocked",
     "ball": "balls",
     "ball_sum": "sums",
     "certified_root": "roots",
@@ -137,6 +138,7 @@ __all__ = [
     "Side",
     "Step",
     "Tally",
+    "U",
     "ball",
     "ball_sum",
     "certified_root",

@@ -7,8 +7,8 @@ excess needs are tail sums of the same probabilities p_i = Pr[J = i]:
 
 and on the cell L_{j-1} <= y <= L_j the excess is A_j - e^{y-L_j} B_j: linear in e^y, so its root is closed form.
 
-Near the top the sums are added term by term.  Elsewhere they are contour integrals of the generating
-function G(z) = (q + pz)^k on |z| = r = e^rho.  The trapezoid rule with N nodes is, with
+Near the top, and where terms fall quickly, the sums are added term by term.  Elsewhere they are contour integrals of
+the generating function G(z) = (q + pz)^k on |z| = r = e^rho.  The trapezoid rule with N nodes is, with
 p_i^r = p_i r^i / G(r) the tilted probabilities and everything divided by G(r) r^{-j},
 
     T = sum_i p_i^r w_i,   A_j = (1 - r^{-N}) T - alias,   0 <= alias <= E(rho),
@@ -33,6 +33,8 @@ from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.saddle import excess_root_guess
 
 _DIRECT_TERMS = 300  # so many terms are added up sooner than a contour is set up
+_FEW_TERMS = 50  # so few are added up in balls as quickly as in whole numbers
+_SPARE = 16  # bits of a sum beyond those asked for
 _MOST_BITS = 1 << 13  # here doubling ends: what is undecided then is a tie
 _PATIENCE = 12  # steps of Newton's method before halving
 _ENOUGH = 60  # bits of a root that are always worth a second attempt
@@ -76,7 +78,11 @@ class Tails:
 def tails(k: int, x: Exact, j: int, bits: int) -> Tails:
     """A_j and B_j to about `bits` bits; 0 <= j <= k.  Call inside `precision`."""
     size = ball(x)
-    summed = _direct if k - j <= max(_DIRECT_TERMS, bits) else _contour
+    few = max(_DIRECT_TERMS, bits)
+    if k - j > _FEW_TERMS and _falls(k, float(size), j, bits) <= 2 * few:
+        summed = _upward
+    else:
+        summed = _direct if k - j <= few else _contour
     above, damped = summed(k, size, j, bits)
     return Tails(k, j, size, above, damped)
 
@@ -189,6 +195,38 @@ def _direct(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
         weight *= back
         term = term * odds * (k - n) / (n + 1)
     return above, damped
+
+
+def _falls(k: int, x: float, j: int, bits: int) -> float:
+    """About how many terms from j upward matter."""
+    ratio = (k - j) / (j + 1) * math.exp(min(x, 700.0))
+    return (bits + _SPARE) * math.log(2) / -math.log(ratio) if 0 < ratio < 1 else 0.0 if ratio == 0 else math.inf
+
+
+def _upward(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:
+    """Both sums from the term j upward, where terms fall quickly."""
+    low = (1 + size.exp()).log()  # minus the log of the chance to land low
+    first = arb.bin_uiui(k, j) * (size * j - low * k).exp()
+    return first * _series(k - j, j + 1, size.exp(), bits), first * _series(k - j, j + 1, (-size).exp(), bits)
+
+
+def _series(top: int, bottom: int, ratio: arb, bits: int) -> arb:
+    r"""\sum_n ratio^n \prod_{m<n} (top-m)/(bottom+m), whose terms fall from the first on, in whole numbers.
+
+    Each term is rounded down: after n terms all are within 2n units and n times the error of the ratio.
+    """
+    shift = bits + 64
+    scaled = ratio * arb(2) ** shift
+    step = int(scaled.lower().floor().unique_fmpz())
+    term = total = 1 << shift
+    least, n = 1 << (shift - bits - _SPARE), 0
+    while term > least:
+        term = (term * (top - n) * step >> shift) // (bottom + n)
+        total += term
+        n += 1
+    fall = arb(top) / bottom * ratio
+    off = n * (scaled.upper() - step) / step * total * 2 + 2 * n * (n + 1) + (2 * term + 2 * n) * fall / (1 - fall)
+    return (arb(total) + off.union(arb(0))) * arb(2) ** -shift
 
 
 def _contour(k: int, size: arb, j: int, bits: int) -> tuple[arb, arb]:

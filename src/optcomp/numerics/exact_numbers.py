@@ -79,7 +79,7 @@ def float_above(value: Exact) -> float:
 
 def decimal_up(value: float) -> float:
     """The float itself if its shortest decimal is no smaller, else the next one."""
-    if not math.isfinite(value) or Fraction(repr(value)) >= Fraction(value):
+    if not math.isfinite(value) or Decimal(repr(value)) >= Decimal(value):  # both exact, and so is the comparison
         return value
     return math.nextafter(value, math.inf)
 

@@ -13,15 +13,27 @@ import numpy as np
 from optcomp.numerics.blocked import Floats
 
 _BULK = math.log(0.02)  # above this excess the root lies in the bulk of the distribution
+_HALVINGS = 36  # of the range of log c, which leave 5e-10 of it
 _FEW = 3.0  # coins that land low: with fewer expected ones a tilt wastes the range of floats
 
 
 def _cumulants(x: Floats, m: Floats, c: float) -> tuple[float, float, float]:
     """log E e^{cL} and its first two derivatives."""
+    if x.size == 1:
+        return _of_one(float(x[0]), float(m[0]), c)
     a = x * (c + 0.5)
     value = float(m @ (a - x / 2 + np.log1p(np.exp(-2 * a)) - np.log1p(np.exp(-x))))
     slope = np.tanh(a)
     return value, float(m @ (x * slope)), float(m @ (x * x * (1 - slope * slope)))
+
+
+def _of_one(x: float, m: float, c: float) -> tuple[float, float, float]:
+    """The same for equal coins, without arrays."""
+    a = x * (c + 0.5)
+    rare = math.exp(-2 * a)
+    slope = (1 - rare) / (1 + rare)
+    value = a - x / 2 + math.log1p(rare) - math.log1p(math.exp(-x))
+    return m * value, m * x * slope, m * x * x * (1 - slope * slope)
 
 
 def _at(x: Floats, m: Floats, c: float) -> tuple[float, float]:
@@ -35,7 +47,7 @@ def _at(x: Floats, m: Floats, c: float) -> tuple[float, float]:
 def _bisect(x: Floats, m: Floats, by_excess: bool, goal: float) -> float:
     """The tilt at which the log of the excess (or else the place) reaches the goal."""
     low, high = -18.0, math.log(1e7)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         y, log_excess = _at(x, m, math.exp(middle))
         if (log_excess > goal) if by_excess else (y < goal):

@@ -18,6 +18,7 @@ from optcomp.guarantees import (
     Laplace,
     PoissonSubsampled,
     RandomizedResponse,
+    WithoutReplacement,
 )
 from optcomp.instances import Mixture, Parts
 from optcomp.numerics import Exact, exact, plain, ratio
@@ -67,6 +68,8 @@ class Claim(Protocol):
         """The mechanisms, if it knows them."""
 
 
+_POISSON = {"add-remove": "poisson_subsampled", "replace": "poisson_replaced"}
+"""How kinds of Poisson samples begin, by their neighbours."""
 MOST_INLINE = 1000
 """A certificate lists up to this many groups; of more it holds a digest, and more different laws it refuses."""
 
@@ -105,20 +108,25 @@ def certificate(bound: Claim, rtol: float | None = None) -> dict[str, object]:
     if laws:
         document["laws"] = laws
         if any("rate" in law for law in laws):
-            document["neighbours"] = "add/remove"
+            assert isinstance(known, Mixture)
+            document["neighbours"] = "replace" if known.neighbours == "replace" else "add/remove"
     if bound.enclosure is not None and rtol is None:
         document["enclosure"] = [ratio(end) for end in bound.enclosure]
     return document
 
 
 def _wider(bound: Claim, rtol: float) -> tuple[float, float]:
-    """The bracket made wider on both sides, to this relative width; never narrower than it is."""
+    """The bracket made wider on both sides, to this relative width; never narrower than it is.
+
+    Where laws only dominate, its sides are two different sums, and each of them gets half of that room.
+    """
     width = float(exact(rtol, "rtol"))
     if not 0 < width < 1:
         raise InvalidInput("rtol", rtol, "must lie between 0 and 1")
     if not math.isfinite(bound.upper):
         return bound.lower, bound.upper
-    room = max(0.0, width * bound.upper - (bound.upper - bound.lower)) / 2
+    loose = isinstance(bound.parts, Mixture) and bound.parts.loose
+    room = max(0.0, width * bound.upper - (0.0 if loose else bound.upper - bound.lower)) / 2
     upper = bound.upper + room
     return max(0.0, bound.lower - room), min(1.0, upper) if bound.quantity == "delta" else upper
 
@@ -131,12 +139,6 @@ def _others(bound: Claim, mixture: Mixture) -> tuple[list[list[object]], list[di
             bound,
             "is about notions such as Rényi bounds, and certificates cover only (ε, δ) pairs and mechanisms whose "
             "loss is known",
-        )
-    if mixture.neighbours == "replace":
-        raise InvalidInput(
-            "bound",
-            bound,
-            "is about samples where a record is replaced, and certificates cover samples for persons added or removed",
         )
     gaussians, laws = described(mixture)
     for number, what in ((len(gaussians), "Gaussian noise of {} different μ"), (len(laws), "{} different laws")):
@@ -163,20 +165,15 @@ def described(mixture: Mixture) -> tuple[list[list[object]], list[dict[str, obje
 
 def _mu(value: KnownLoss) -> Exact | None:
     """μ of Gaussian noise; a sample of everybody is none."""
-    if isinstance(value, PoissonSubsampled) and value.rate == 1 and value.neighbours == "add-remove":
-        return _mu(value.mechanism)
+    if isinstance(value, PoissonSubsampled | WithoutReplacement) and value.rate == 1:
+        return _mu(value.whole)
     return value.mu if isinstance(value, Gaussian | GaussianDP) else None
 
 
 def _described(value: KnownLoss) -> dict[str, object]:
     """The kind of a law with its parameters."""
-    if isinstance(value, PoissonSubsampled) and value.neighbours == "add-remove":
-        inner, rate = value.mechanism, value.rate
-        if isinstance(inner, Gaussian):
-            return {"kind": "poisson_subsampled_gaussian", "mu": _number(inner.mu), "rate": _number(rate)}
-        if rate == 1:
-            return _described(inner)
-        return {"kind": "poisson_subsampled_laplace", "epsilon": _number(inner.pure), "rate": _number(rate)}
+    if isinstance(value, PoissonSubsampled | WithoutReplacement):
+        return _sampled(value)
     if isinstance(value, Laplace):
         return {"kind": "laplace", "epsilon": _number(value.pure)}
     if isinstance(value, RandomizedResponse):
@@ -186,6 +183,23 @@ def _described(value: KnownLoss) -> dict[str, object]:
     if isinstance(value, DiscreteGaussian):
         return {"kind": "discrete_gaussian", "sigma": _number(value.sigma), "sensitivity": value.sensitivity}
     raise InvalidInput("mechanism", value, "has no kind in certificates")
+
+
+def _sampled(value: PoissonSubsampled | WithoutReplacement) -> dict[str, object]:
+    """A law about a sample; of everybody, that of the mechanism itself."""
+    if value.rate == 1:
+        return _described(value.whole)
+    kind = "batch" if isinstance(value, WithoutReplacement) else _POISSON[value.neighbours]
+    inner, rate = value.mechanism, _number(value.rate)
+    if isinstance(inner, DiscreteGaussian):
+        if value.neighbours == "replace":
+            reason = "has no kind in certificates: discrete noise on samples is covered for persons added or removed"
+            raise InvalidInput("mechanism", value, reason)
+        sizes = {"sigma": _number(inner.sigma), "sensitivity": inner.sensitivity}
+        return {"kind": f"{kind}_discrete_gaussian", **sizes, "rate": rate}
+    if isinstance(inner, Gaussian):
+        return {"kind": f"{kind}_gaussian", "mu": _number(inner.mu), "rate": rate}
+    return {"kind": f"{kind}_laplace", "epsilon": _number(inner.pure), "rate": rate}
 
 
 def _number(value: Exact) -> object:

@@ -60,14 +60,15 @@ class Curves:
     def atoms(self) -> Atoms | None:
         """All sums of what has few values; none if there are too many, or more than one loss has not."""
         smooth = sum(count for law, count in self.laws if not isinstance(law, AtomicLaw))
-        finite = [(law.atoms, count) for law, count in self.laws if isinstance(law, AtomicLaw)]
+        finite = [(law, count) for law, count in self.laws if isinstance(law, AtomicLaw)]
         size = math.prod(count + 1.0 for _, count in self.coins)
-        for atoms, count in finite:
-            size *= math.comb(count + len(atoms()) - 1, count) if size <= _MOST_ATOMS and count < 400 else math.inf
+        for law, count in finite:
+            few = size <= _MOST_ATOMS and count <= _MOST_ATOMS
+            size *= math.comb(count + law.places.size - 1, count) if few else math.inf
         if smooth > 1 or size > _MOST_ATOMS:
             return None
         sums: Atoms = [(arb(0), arb(1))]
-        for parts in (*map(_flips, self.coins), *(_repeated(atoms(), count) for atoms, count in finite)):
+        for parts in (*map(_flips, self.coins), *(_repeated(law.atoms(), count) for law, count in finite)):
             sums = [(a + b, p * r) for a, p in sums for b, r in parts]
         return sums
 

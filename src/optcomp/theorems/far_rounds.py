@@ -1,4 +1,4 @@
-r"""Rounds of subsampled Gaussian noise so far out that together they are far below δ: left out, and counted apart.
+r"""Rounds of Gaussian or discrete Gaussian noise on a sample, so far out that they are far below δ: counted apart.
 
 With N the event that no x is beyond its end, F(y) = E(1 - e^{y-L})_+ lies between
 
@@ -10,7 +10,7 @@ The first part has no far hump, so its contour may be tilted as much as F asks f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from flint import arb
 from optcomp.instances import Laws
 from optcomp.numerics import FLOAT_BITS, float_down, float_up, precision
 from optcomp.numerics.contour import Bracket, Goal, Independent, excess_at, excess_root, saddle_at, saddle_for, short
-from optcomp.numerics.laws import CutNormalLaw, MixedNormalLaw
+from optcomp.numerics.laws import CutNormalLaw, CutWholeLaw, MixedNormalLaw, MixedWholeLaw
 from optcomp.theorems.opt import Effort, exponential
 
 _SHARE = math.log(1e-12)
@@ -37,16 +37,16 @@ class Near:
     """Losses without their far rounds, and the probabilities of those."""
 
     laws: Laws
-    cut: list[tuple[CutNormalLaw, int]]
+    cut: Sequence[tuple[CutNormalLaw | CutWholeLaw, int]]
 
     @classmethod
     def of(cls, laws: Laws, log_t: float) -> Near | None:
         """Cut where the far rounds are negligible beside t; none if there is nothing to cut."""
         known: Laws = []
-        cut: list[tuple[CutNormalLaw, int]] = []
+        cut: list[tuple[CutNormalLaw | CutWholeLaw, int]] = []
         for law, count in laws:
-            if isinstance(law, MixedNormalLaw) and law.direction == "towards":
-                part = CutNormalLaw(law, _end(law, log_t + _SHARE - math.log(count * len(laws))))
+            if isinstance(law, MixedNormalLaw | MixedWholeLaw) and law.direction == "towards":
+                part = _cut(law, log_t + _SHARE - math.log(count * len(laws)))
                 cut.append((part, count))
                 known.append((part, count))
             else:
@@ -68,7 +68,7 @@ class Near:
     def deep(self, tilt: float) -> bool:
         """Whether the laws are negligible at their ends."""
         c = float(short(np.array([tilt]))[0])
-        return all(count * law.rule(c, 1.0).missed < _DEEP for law, count in self.cut)
+        return all(count * law.loss_of_cut(c) < _DEEP for law, count in self.cut)
 
 
 def root(laws: Laws, goal: Goal, known: Bracket, end: Callable[[float], float], effort: Effort) -> Bracket:
@@ -120,13 +120,22 @@ def _narrower(known: Bracket, found: Bracket) -> Bracket:
     return replace(found.meet(known), capped=known.capped and found.capped)
 
 
-def _end(law: MixedNormalLaw, log_p: float) -> float:
-    """About the x beyond which the mixture has probability e^log_p."""
+def _cut(law: MixedNormalLaw | MixedWholeLaw, log_p: float) -> CutNormalLaw | CutWholeLaw:
+    """The law up to about the x beyond which the mixture has probability e^log_p."""
+    if isinstance(law, MixedNormalLaw):
+        return CutNormalLaw(law, float(short(np.array([_end(lambda x: CutNormalLaw(law, x).beyond()[0], log_p)]))[0]))
+    sigma, shift = float(law.sigma), law.shift
+    end = _end(lambda x: law.from_on(math.ceil(x * sigma) + shift + 1)[0], log_p)
+    return CutWholeLaw(law, math.ceil(end * sigma) + shift)
+
+
+def _end(tail: Callable[[float], arb], log_p: float) -> float:
+    """About the place from which on a tail is e^log_p."""
     low, high = _LEAST, _MOST
     with precision(FLOAT_BITS):
         for _ in range(_LOOKS):
             middle = 0.5 * (low + high)
-            tail = CutNormalLaw(law, middle).beyond()[0]
-            above = bool(tail.log() > arb(log_p)) if tail > 0 else False
+            mass = tail(middle)
+            above = bool(mass.log() > arb(log_p)) if mass > 0 else False
             low, high = (middle, high) if above else (low, middle)
-    return float(short(np.array([high]))[0])
+    return high

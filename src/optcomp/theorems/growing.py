@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
+from optcomp.guarantees import KnownLoss
 from optcomp.instances import Laws, Mixture, coins_of, slack
-from optcomp.numerics import FLOAT_BITS
+from optcomp.numerics import FLOAT_BITS, MOST_COUNTED, Floats, Ints
 from optcomp.numerics.contour import (
     Aim,
     Anchor,
@@ -30,7 +32,7 @@ from optcomp.numerics.contour import (
     excess,
     root,
 )
-from optcomp.numerics.laws import Summand
+from optcomp.numerics.laws import Law, Summand
 from optcomp.theorems import zdw22
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.opt import Effort, goal_for
@@ -51,6 +53,10 @@ _WIDE = 1.2
 """A direction that is wider than so many times the aim needs another contour."""
 _NOTHING = 1e-11
 """An ε below which a relative width means nothing."""
+_AHEAD, _FEWEST = 64, 4
+"""Totals that are computed together where a list grows evenly, and the fewest that are worth it."""
+_PAUSE = 16
+"""Answers before the next attempt, after one that hardly proved anything."""
 _MOST_COINS = 64
 """Different ε that may come beside those that a contour was made for: then they are better taken together."""
 
@@ -91,9 +97,10 @@ class Growing:
 
         `about` is about the answer, where it is known.
         """
-        self._contours = None
+        before, self._contours = self._contours, None
         if suits(mixture) and self._open(mixture):
             made = _Contours(self.target, self.effort, mixture)
+            made.before = [] if before is None else before.before
             self._contours = made if made.first(mixture, further, about) else None
         return self._contours is not None
 
@@ -111,13 +118,19 @@ class _Contours:
         self._coins = Counter({float(eps): count for eps, count in mixture.pairs.coins})
         self._together = CoinLaw(coins_of(mixture.pairs, +1)) if mixture.pairs.kinds else None
         self._apart: dict[float, CoinLaw] = {}
+        self._laws_of: dict[KnownLoss, tuple[Law, ...]] = {}
         self.ways: list[_Way] = []
+        self.before: list[Laws] = []
+        self._ahead: dict[tuple[tuple[Summand, int], ...], Bracket] = {}
+        self._pause = 0
 
     def copy(self) -> _Contours:
         """The same, from now on independent; contours are shared."""
         other = _Contours.__new__(_Contours)
         other.__dict__.update(self.__dict__)
-        other._apart, other.ways = self._apart.copy(), [replace(way, tilts=way.tilts.copy()) for way in self.ways]
+        other._apart, other._laws_of = self._apart.copy(), self._laws_of.copy()
+        other.ways = [replace(way, tilts=way.tilts.copy()) for way in self.ways]
+        other.before, other._ahead = self.before.copy(), self._ahead.copy()
         return other
 
     def first(self, mixture: Mixture, further: float, about: float | None) -> bool:
@@ -134,8 +147,67 @@ class _Contours:
         laws = self._laws(mixture)
         if laws is None or len(laws) != len(self.ways):
             return None
+        if self.target.quantity == "delta":
+            with np.errstate(all="ignore"):
+                return self._delta(mixture, laws)
+        known = self._ahead.pop(tuple(laws[0]), None)
+        if known is not None and not mixture.pairs.count:
+            self.before = [*self.before[-1:], laws[0]]
+            return zdw22.epsilon_bound(mixture, self.target.given, known.lower, known.upper, [known])
         with np.errstate(all="ignore"):
-            return self._epsilon(mixture, laws) if self.target.quantity == "epsilon" else self._delta(mixture, laws)
+            bound = self._epsilon(mixture, laws)
+            self._look_ahead(mixture, laws)
+        return bound
+
+    def _look_ahead(self, mixture: Mixture, laws: Sequence[Laws]) -> None:
+        """Where a list grows evenly, the next totals at once: each is proved by itself, and kept until it is asked."""
+        self.before = [*self.before[-2:], laws[0]]
+        self._pause -= 1
+        steps = _even_steps(self.before)
+        way = self.ways[0]
+        apart = not mixture.pairs.count and all(len(each) == len(mixture.losses) for each in laws)
+        if steps is None or not apart or self._pause > 0 or way.kept is None or not way.kept.covers(laws[0]):
+            return  # laws of one mechanism must stand in the same place in every direction
+        rows = np.arange(1, _AHEAD + 1)[:, np.newaxis] * steps + np.array([copies for _, copies in laws[0]])
+        found = self._brackets(mixture, laws, rows.astype(np.float64))
+        self._ahead = {
+            tuple((law, int(count)) for (law, _), count in zip(laws[0], row, strict=True)): bracket
+            for row, bracket in zip(rows.tolist(), found, strict=True)
+            if bracket is not None
+        }
+        self._pause = 0 if len(self._ahead) >= _FEWEST else _PAUSE
+
+    def _brackets(self, mixture: Mixture, laws: Sequence[Laws], copies: Floats) -> list[Bracket | None]:
+        """ε for several numbers of copies, a row for each; none where it is not proved to be narrow."""
+        way, goal = self.ways[0], goal_for(slack(mixture.leaky, self.target.given, FLOAT_BITS))
+        several = way.kept.several([law for law, _ in laws[0]], copies) if way.kept is not None else None
+        if several is None or not way.y > 0:
+            return [None] * copies.shape[0]
+        lower, upper = several.roots(goal.log_t, np.full(copies.shape[0], way.y))
+        good = upper - lower <= _WIDE * self.effort.rtol * upper + _NOTHING
+        for place in range(1, len(laws)):
+            good &= self._all_below(place, [law for law, _ in laws[place]], copies, lower, goal.log_t[0])
+        return [
+            Bracket(low, high, several.plan, way.kept.size if way.kept is not None else 0, False) if fine else None
+            for low, high, fine in zip(lower.tolist(), upper.tolist(), good.tolist(), strict=True)
+        ]
+
+    def _all_below(
+        self, place: int, laws: Sequence[Summand], copies: Floats, y: Floats, log: float
+    ) -> npt.NDArray[np.bool_]:
+        """Like `_below`, for several numbers of copies at places of their own; no contour is made for it."""
+        way = self.ways[place]
+        below = way.tilts.logs_most(laws, copies, y) < log
+        told = np.flatnonzero(~np.isnan(y))
+        if told.size and not below[told].all() and not way.made:
+            last = int(told[-1])
+            counts = [(law, int(count)) for law, count in zip(laws, copies[last].tolist(), strict=True)]
+            way.tilts.aimed(Independent(counts, math.inf), float(y[last]))
+            below = way.tilts.logs_most(laws, copies, y) < log
+        if not below.all() and way.kept is not None and way.kept.covers([*zip(laws, copies[0], strict=True)]):
+            several = way.kept.several(laws, copies)
+            below = below if several is None else below | several.below(y, log)
+        return below
 
     def _laws(self, mixture: Mixture) -> list[Laws] | None:
         """All losses in each direction, coins that came later one by one; None where some went or too many came."""
@@ -150,7 +222,10 @@ class _Contours:
             coins[self._apart[eps]] = later[eps]
         if len(self._apart) > _MOST_COINS:
             return None
-        known = [(value.laws, copies) for value, copies in mixture.losses]
+        for value, _ in mixture.losses:
+            if value not in self._laws_of:
+                self._laws_of[value] = value.laws
+        known = [(self._laws_of[value], copies) for value, copies in mixture.losses]
         ways = [coins.copy() for _ in range(max(len(laws) for laws, _ in known))]
         for laws, copies in known:
             for way, counts in enumerate(ways):
@@ -241,6 +316,16 @@ class _Contours:
             return aim_at(now, then, float(given), rtol)
         goal = goal_for(slack(mixture.leaky, given, FLOAT_BITS))
         return aim_for(now, then, sum(goal.log_t) / 2, sum(goal.log_rest) / 2, rtol, about)
+
+
+def _even_steps(asked: Sequence[Laws]) -> Ints | None:
+    """By how much each count grows from one list to the next, if that is the same twice."""
+    if len(asked) < 3 or any([law for law, _ in laws] != [law for law, _ in asked[-1]] for laws in asked):
+        return None
+    first, second, third = (np.array([copies for _, copies in laws]) for laws in asked[-3:])
+    steps = third - second
+    even = bool((second - first == steps).all() and (steps >= 0).all() and steps.any())
+    return steps if even and third.max() + _AHEAD * steps.max() < MOST_COUNTED else None
 
 
 def suits(mixture: Mixture) -> bool:

@@ -176,8 +176,8 @@ _RECORDS = (
             "Let one person's presence in a sample move a number by at most Δ, and let each person be in it with "
             "probability q, independently. For tables in which one record is another one, the pair P = (1 − q)N(0) + "
             "qN(Δ), Q = (1 − q)N(0) + qN(−Δ) dominates, N(a) the law of the noise about a: Gaussian noise in any "
-            "number of dimensions, or Laplace noise on one number. Two tables have it: in one of them the record "
-            "pulls to one side, in the other to the opposite one."
+            "number of dimensions, or Laplace or discrete Gaussian noise (whole sums and Δ) on one number. Two tables "
+            "have it: in one of them the record pulls to one side, in the other to the opposite one."
         ),
         hypotheses=(
             "A sample drawn anew for each round by independent coins; Δ is about a person added to a sample or removed "
@@ -434,6 +434,25 @@ _RECORDS = (
             "Divergences, NeurIPS 2018, Theorem 9"
         ),
         interaction="sequential",
+    ),
+    Theorem(
+        id="KKMN09",
+        name="names above a threshold",
+        statement=(
+            "Values that some row has get independent noise on their numbers of rows, and those above T are told, by "
+            "name and with the noisy number. That is the noisy numbers of the values that others have, too, together "
+            "with a (0, δ)-DP leak: the probability that one of those is told which one person alone has, at most "
+            "max 1 − ∏(1 − P(X > T − k_j)) over all ways in which that person's rows can lie in values."
+        ),
+        hypotheses=(
+            "A person has at most r rows, in at most g values, with at most w in each. The noise X is independent, and "
+            "symmetric with a log-concave law on whole numbers, as discrete Laplace and discrete Gaussian noise are; T "
+            "is at least w and is fixed before the data are looked at. A value that no row has is never told."
+        ),
+        source=(
+            "Korolova, Kenthapadi, Mishra, Ntoulas, Releasing Search Queries and Clicks Privately, WWW 2009, for "
+            "Laplace noise and the sum of all g; the proof, for both kinds of noise, is in docs/proofs/thresholds.md"
+        ),
     ),
     Theorem(
         id="GROUP",

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 from optcomp.numerics import Exact
 
 Quantity = Literal["epsilon", "delta"]
+"""What is asked for: ε at a given δ, or δ at a given ε."""
 _Way = TypeVar("_Way")
 
 

@@ -45,7 +45,7 @@ from optcomp.numerics.contour import (
 )
 from optcomp.numerics.grids import Found, Way, way_for
 from optcomp.numerics.laws import GluedNormalLaw, Law, MixedNormalLaw, ReplacedNormalLaw
-from optcomp.theorems import far_rounds
+from optcomp.theorems import far_rounds, labels
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.curves import ClosedForms
 from optcomp.theorems.mv18_1_5 import LEAK
@@ -71,6 +71,8 @@ _MOST_ON_GRID = 2000
 """More subsampled rounds are left to the contour: splitting a loss costs as much for each."""
 _WIDE, _NOTHING = 1e-7, 1e-12
 """A relative width at which another way is worth its time, and an ε that nobody can tell from 0."""
+_CLEARLY = 1 - 1e-9
+"""Below this part of the sum of all ε, that sum is of no use as a bound."""
 _LEAST_GRID_WIDTH = 1e-11
 """Grids are not made finer than that: their error falls with the square of their width only."""
 
@@ -82,7 +84,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         return bound("epsilon", mixture, delta, math.inf, math.inf, notes=(LEAK,))
     if t == 0:
         return _without_slack(mixture, delta)
-    goal = goal_for(t)
+    goal, wide = goal_for(t), max(_WIDE, effort.rtol)
 
     def root(laws: Laws, _: int, known: float) -> Bracket | None:
         return _either(
@@ -91,7 +93,8 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
             lambda work: by_contour(laws, known, work),
             lambda: math.inf if known else about(laws),
             lambda way: way.root(goal.log_t, effort.rtol, effort.work, known),
-            lambda found: found.upper > known and found.upper - found.lower > _WIDE * found.upper + _NOTHING,
+            lambda found: found.upper > known and found.upper - found.lower > wide * found.upper + _NOTHING,
+            lambda found: labels.root(laws, goal, found or _unknown(0.0, _end(laws, goal.log_t[0])), effort),
         )
 
     def about(laws: Laws) -> float:
@@ -106,6 +109,8 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         if math.isfinite(most) and most - least <= effort.rtol * most:
             return Bracket(least, most, _NO_PLAN, 0, False)
         found = excess_root(source, goal, effort.rtol, work)[0]
+        if found.capped:
+            found = labels.root(laws, goal, found, replace(effort, work=work))
         if found.capped:
             found = far_rounds.root(laws, goal, found, lambda log_t: _end(laws, log_t), replace(effort, work=work))
         return replace(found, lower=max(found.lower, min(least, found.upper)))
@@ -137,6 +142,8 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
 
         def by_contour(work: float) -> Bracket:
             found = excess_at(source, y, effort.rtol, work)[0]
+            if found.capped:
+                found = labels.excess(laws, y, found, replace(effort, work=work))
             return far_rounds.excess(laws, y, found, replace(effort, work=work)) if found.capped else found
 
         return _either(
@@ -145,7 +152,8 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
             by_contour,
             lambda: source.about_work(excess_plan(source, y, effort.rtol)),
             lambda way: way.excess(y, effort.rtol, effort.work),
-            lambda found: found.upper - found.lower > _WIDE,
+            lambda found: found.upper - found.lower > max(_WIDE, effort.rtol),
+            lambda found: labels.excess(laws, y, found or _unknown(-math.inf, 0.0), effort),
         )
 
     low, high, found = _worst(mixture, excess, ends[0] == ends[1])
@@ -154,9 +162,10 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
 
 def epsilon_bound(mixture: Mixture, delta: Exact, lower: float, upper: float, found: Sequence[Bracket]) -> Bound:
     """The place between two floats as a Bound on ε, never beyond the sum of all ε."""
-    return bound(
-        "epsilon", mixture, delta, max(decimal_down(lower), 0.0), min(decimal_up(upper), basic(mixture)), found
-    )
+    most = decimal_up(upper)
+    if not most < _CLEARLY * _about_basic(mixture):
+        most = min(most, basic(mixture))
+    return bound("epsilon", mixture, delta, max(decimal_down(lower), 0.0), most, found)
 
 
 def delta_bound(mixture: Mixture, epsilon: Exact, low: float, high: float, found: Sequence[Bracket]) -> Bound:
@@ -222,6 +231,7 @@ def _either(
     about: Callable[[], float],
     grid: Callable[[Way], Found | None],
     wide: Callable[[Bracket], bool],
+    labelled: Callable[[Bracket | None], Bracket],
 ) -> Bracket | None:
     """By the contour or on a grid: the one that promises more first, and the other where that is wide.
 
@@ -239,16 +249,25 @@ def _either(
         first = contour(min(effort.work, _FIRST_REPLACED) if replaced else effort.work)
         if first is None or not first.capped:
             return first
+    elif rounds > _FEW and not (by_labels := labelled(None)).capped:
+        return by_labels
     on_grid = grid(way)
     if on_grid is None:
         return first if asked and not replaced else contour(effort.work)
     found = _bracket(on_grid) if first is None else _bracket(on_grid).meet(first)
+    if found.capped and rounds > _FEW and not (by_labels := labelled(found)).capped:
+        return by_labels
     if (asked and not replaced) or not (wide(found) or (found.capped and dear < _MOST_WORK)):
         return found
     other = contour(effort.work)
     if other is None:
         return other
     return found.meet(other) if other.capped else other.meet(found)
+
+
+def _unknown(lower: float, upper: float) -> Bracket:
+    """What is known before anything was asked."""
+    return Bracket(lower, upper, _NO_PLAN, 0, True)
 
 
 def _bracket(found: Found) -> Bracket:
@@ -295,6 +314,13 @@ def basic(mixture: Mixture) -> float:
     if total is None:
         return math.inf
     return float_above(total)
+
+
+def _about_basic(mixture: Mixture) -> float:
+    """About the same, at once; 0 if that takes arithmetic of its own."""
+    if mixture.pairs.kinds:
+        return 0.0
+    return math.fsum(count * float(math.inf if value.pure is None else value.pure) for value, count in mixture.others)
 
 
 def exact_basic(mixture: Mixture) -> Fraction | None:

@@ -122,7 +122,9 @@ def test_what_is_written() -> None:
         {"kind": "poisson_subsampled_laplace", "epsilon": "1/2", "rate": "1/50", "copies": 40},
         {"kind": "randomized_response", "epsilon": 0.5, "answers": 4, "copies": 4},
     ]
-    assert {law["kind"] for law in laws} == set(KINDS)
+    replaced = {"poisson_replaced_gaussian", "poisson_replaced_laplace", "batch_gaussian", "batch_laplace"}
+    others = {*replaced, "poisson_subsampled_discrete_gaussian"}  # each has its own file of tests
+    assert {law["kind"] for law in laws} == set(KINDS) - others
 
 
 def test_whole_samples_are_no_samples() -> None:

@@ -104,6 +104,13 @@ def test_many_rounds_at_a_small_rate_need_no_renyi() -> None:
     assert bound.lower <= 1.46026331348e-06 <= bound.upper
 
 
+def test_round_off_that_nobody_knows_ends_a_grid_and_is_said() -> None:
+    """A replaced record at a tiny rate: bounds on round-off overflow there."""
+    bound = oc.compose({oc.PoissonSubsampled(oc.Gaussian(1.76), 6e-6, "replace"): 148}, delta=8.8e-28)
+    assert 0 <= bound.lower <= bound.upper
+    assert is_narrow(bound) or wide_note(bound)
+
+
 MIXTURES: list[dict[Item, int]] = [
     {oc.PoissonSubsampled(oc.Gaussian(0.05), 0.001): 2, oc.Laplace(3): 2, oc.PureDP(0.7): 1},
     {oc.PoissonSubsampled(oc.Gaussian(0.02), 0.1): 3, oc.Gaussian(2): 5},

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from dp_accounting import NeighboringRelation
 
 import optcomp as oc
 from optcomp.guarantees import MOST_REPLACED_RATIO, KnownLoss
@@ -78,13 +79,13 @@ def test_documents_keep_the_neighbours() -> None:
     assert "neighbours" not in request_document(ADDED)
 
 
-def test_certificates_and_events_are_refused_with_the_reason() -> None:
+def test_certificates_and_events_know_the_neighbours() -> None:
+    """There are certificates, and events for replaced records only."""
     for part in (REPLACED, BATCHES):
-        bound = oc.compose({part: 1}, delta=1e-6)
-        with pytest.raises(oc.InvalidInput, match="samples where a record is replaced"):
-            bound.certificate()
-        with pytest.raises(UnsupportedEvent, match="not for replaced ones"):
-            to_event([part])
+        assert oc.compose({part: 1}, delta=1e-6).certificate()
+        assert to_event([part])
+        with pytest.raises(UnsupportedEvent):
+            to_event([part], neighboring_relation=NeighboringRelation.ADD_OR_REMOVE_ONE)
 
 
 def test_a_total_that_grows_is_as_good_as_one_from_nothing() -> None:

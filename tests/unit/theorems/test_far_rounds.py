@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -12,9 +13,10 @@ from flint import arb
 from optcomp import Gaussian, PoissonSubsampled, compose
 from optcomp.instances import Laws
 from optcomp.numerics.contour import Bracket, Contour, Goal, Independent, excess_at, excess_root
-from optcomp.numerics.laws import CutNormalLaw, MixedNormalLaw, NormalLaw
+from optcomp.numerics.laws import CutNormalLaw, CutWholeLaw, MixedNormalLaw, MixedWholeLaw, NormalLaw
 from optcomp.theorems import far_rounds
 from optcomp.theorems.opt import Effort
+from tests.oracles.sampled_whole import pair
 from tests.oracles.truth import working
 
 PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -27,6 +29,14 @@ def laws_of(sigma: float, q: float, count: int) -> Laws:
     return [(MixedNormalLaw(1 / sigma, q, "towards"), count)]
 
 
+def whole_laws_of(sigma: float, q: float, count: int) -> Laws:
+    return [(MixedWholeLaw(sigma, 1, q, "towards"), count)]
+
+
+MAKERS = pytest.mark.parametrize("make", [laws_of, whole_laws_of], ids=["normal", "whole"])
+"""Gaussian noise, and discrete Gaussian noise."""
+
+
 def plain(laws: Laws, y: float) -> Bracket:
     with np.errstate(all="ignore"):
         found = excess_at(Independent(laws, math.inf), y, 1e-10, 1e9)[0]
@@ -34,13 +44,19 @@ def plain(laws: Laws, y: float) -> Bracket:
     return found
 
 
+@MAKERS
 @pytest.mark.parametrize("share", [1e-12, 1e-4, 1e-2, 0.3])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_excess(setting: tuple[float, float, int, float], share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_excess(
+    setting: tuple[float, float, int, float],
+    share: float,
+    make: Callable[[float, float, int], Laws],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """With a large share the far rounds matter: neither side may leave them out or count them twice."""
     monkeypatch.setattr(far_rounds, "_SHARE", math.log(share))
     monkeypatch.setattr(far_rounds, "_DEEP", 10.0)
-    laws, y = laws_of(*setting[:3]), setting[3]
+    laws, y = make(*setting[:3]), setting[3]
     truth = plain(laws, y)
     rough = Bracket(truth.lower - 2, truth.upper + 2, PLAN, 0, True)
     with np.errstate(all="ignore"):
@@ -52,12 +68,18 @@ def test_the_excess(setting: tuple[float, float, int, float], share: float, monk
         assert found.upper - found.lower < 20 * share + 1e-8
 
 
+@MAKERS
 @pytest.mark.parametrize("share", [1e-12, 1e-4, 1e-2])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_root(setting: tuple[float, float, int, float], share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_root(
+    setting: tuple[float, float, int, float],
+    share: float,
+    make: Callable[[float, float, int], Laws],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(far_rounds, "_SHARE", math.log(share))
     monkeypatch.setattr(far_rounds, "_DEEP", 10.0)
-    laws, y = laws_of(*setting[:3]), setting[3]
+    laws, y = make(*setting[:3]), setting[3]
     log_t = plain(laws, y).lower
     rest = math.log1p(-math.exp(log_t))
     goal = Goal((log_t - 1e-15, log_t + 1e-15), (rest - 1e-15, rest + 1e-15))
@@ -68,6 +90,32 @@ def test_the_root(setting: tuple[float, float, int, float], share: float, monkey
     assert found.lower <= truth.upper
     assert found.upper >= truth.lower
     assert found.upper - found.lower < 10 * share + 1e-8
+
+
+@pytest.mark.parametrize("end", [0, 2, 5])
+def test_one_round_on_whole_numbers(end: int) -> None:
+    """What lies beyond the end, number by number: its masses, and its part of the excess between the two bounds."""
+    law = MixedWholeLaw(1.5, 2, 0.1, "towards")
+    cut = CutWholeLaw(law, end)
+    near = far_rounds.Near([], [(cut, 1)])
+    with working(200):
+        beyond = pair(1.5, 2, 0.1, "towards", 60)[60 + end + 1 :]
+        own, other = cut.beyond()
+        assert own.overlaps(sum((p for p, _ in beyond), arb(0)) + arb(0, 1e-40))
+        assert other.overlaps(sum((q for _, q in beyond), arb(0)) + arb(0, 1e-40))
+        for y in (0.0, 0.5, 1.5, 3.0):
+            part = sum(((p - arb(y).exp() * q).max(arb(0)) for p, q in beyond), arb(0))
+            assert near.least(arb(y)) <= part + 1e-40
+            assert part <= near.far()[0] + 1e-40
+        listed = pair(1.5, 2, 0.1, "towards", 60)[: 60 + end + 1]
+        for c in (0.25, 3.0, 400.0):
+            truth = sum((p * (arb(c) * (p / q).log()).exp() for p, q in listed), arb(0)).log()
+            assert cut.log_mean(c).overlaps(truth)
+            assert cut.log_mean(c).rad() < 1e-15
+    with pytest.raises(ArithmeticError):
+        cut.sides(0.0)
+    with pytest.raises(ArithmeticError):
+        cut.mean()
 
 
 @pytest.mark.parametrize("end", [2.0, 4.0, 7.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import optcomp as oc
@@ -90,3 +91,68 @@ def test_no_room_beside_the_leaks() -> None:
     made = growing(Target("epsilon", 1e-6), {SAMPLED: 500})
     assert made.answer(mixture({SAMPLED: 500, (0.0, 1e-5): 1})) is None
     assert not made.renew(mixture({SAMPLED: 500, (0.0, 1e-5): 1}))
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.6])
+def test_a_list_that_grows_evenly_is_answered_ahead(rate: float) -> None:
+    """The next totals are there before they are asked for, and are those of `compose`, in both directions."""
+    item = oc.PoissonSubsampled(oc.Gaussian(2), rate)
+    made = growing(Target("epsilon", 1e-6), {item: 400})
+    for copies in (400, 410, 420):
+        assert made.answer(mixture({item: copies})) is not None
+    assert made._contours is not None
+    ahead = [key[0][1] for key in made._contours._ahead]
+    assert len(ahead) > 24
+    for copies in (ahead[0], ahead[len(ahead) // 2], ahead[-1]):
+        before = len(made._contours._ahead)
+        found, afresh = made.answer(mixture({item: copies})), oc.compose({item: copies}, delta=1e-6)
+        assert len(made._contours._ahead) == before - 1
+        assert found is not None
+        assert found.lower <= afresh.upper
+        assert afresh.lower <= found.upper
+        assert found.width <= 1.2e-9
+        assert found.count == copies
+
+
+def test_another_direction_is_looked_at_also_ahead() -> None:
+    """Seen from the direction that costs less, nothing is proved: the other one is not below it."""
+    item = oc.PoissonSubsampled(oc.Gaussian(2), 0.1)
+    made = growing(Target("epsilon", 1e-6), {item: 400})
+    contours = made._contours
+    assert contours is not None
+    laws, rows = contours._laws(mixture({item: 400})), np.array([[410.0], [420.0]])
+    assert laws is not None
+    with np.errstate(all="ignore"):
+        assert made.answer(mixture({item: 400})) is not None
+        assert None not in contours._brackets(mixture({item: 400}), laws, rows)
+        contours.ways[1] = contours._planned(mixture({item: 400}), laws[1], 1.0, None)
+        contours.ways.reverse()
+        assert contours._brackets(mixture({item: 400}), laws[::-1], rows) == [None, None]
+
+
+def test_uneven_lists_and_lists_with_pairs_are_not_answered_ahead() -> None:
+    made = growing(Target("epsilon", 1e-6), {SAMPLED: 400})
+    for copies in (400, 410, 425, 431, 460):
+        assert made.answer(mixture({SAMPLED: copies})) is not None
+    assert made._contours is not None
+    assert not made._contours._ahead
+    made = growing(Target("epsilon", 1e-6), {SAMPLED: 400, 0.01: 1})
+    for copies in (400, 410, 420, 430):
+        assert made.answer(mixture({SAMPLED: copies, 0.01: 1})) is not None
+    assert made._contours is not None
+    assert not made._contours._ahead
+
+
+def test_a_pair_that_comes_later_is_not_overlooked() -> None:
+    made = growing(Target("epsilon", 1e-6), {SAMPLED: 400})
+    for copies in (400, 410, 420):
+        made.answer(mixture({SAMPLED: copies}))
+    plain, more = made.answer(mixture({SAMPLED: 440})), made.answer(mixture({SAMPLED: 430, 0.5: 1}))
+    leaky = made.answer(mixture({SAMPLED: 450, (0.0, 9e-7): 1}))
+    without = made.answer(mixture({SAMPLED: 450}))
+    assert plain is not None
+    assert more is not None
+    assert more.lower > plain.upper
+    assert leaky is not None
+    assert without is not None
+    assert leaky.lower > without.upper

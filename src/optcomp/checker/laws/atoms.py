@@ -166,7 +166,7 @@ class DiscreteGaussian(_OnPlaces):
         weights = _bells(middle - reach, middle + reach, exact, square)
         above, below = (2 * (middle + reach - exact) + 1) / square, (2 * (exact - middle + reach) + 1) / square
         rest = weights[-1] * _geometric(above) + weights[0] * _geometric(below)
-        grow = scale * (exact * exact / square).exp() / self._norm()
+        grow = scale * (exact * exact / square).exp() / self.norm()
         return Tilted(middle - reach, [weight * grow for weight in weights], rest * grow)
 
     def _reach(self) -> int:
@@ -176,7 +176,7 @@ class DiscreteGaussian(_OnPlaces):
             raise TooMuch
         return reach
 
-    def _norm(self) -> arb:
+    def norm(self) -> arb:
         """Σ e^{-j²/2σ²}."""
         reach, square = self._reach(), 2 * ball(self.sigma) ** 2
         weights = _bells(0, reach, arb(0), square)
@@ -196,7 +196,7 @@ class DiscreteGaussian(_OnPlaces):
             total -= weight * ball(y - self.first - number * self.span).expm1()
         rest = weights[-1] * _geometric((2 * arb(end) + 1) / square)
         below = weights[0] * _geometric((1 - 2 * arb(start)) / square) if start == -self._reach() else arb(0)
-        return (total + arb(0).union(rest + below)) / self._norm()
+        return (total + arb(0).union(rest + below)) / self.norm()
 
 
 def _bells(start: int, end: int, middle: arb, square: arb) -> list[arb]:

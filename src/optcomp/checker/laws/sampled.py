@@ -12,17 +12,31 @@ With h the excess of the mechanism itself, which is the same in both directions 
     added:    F(y) = w h(u),   w = 1 - (1-q)e^y, e^u = qe^y/w,  and 0 where w <= 0;
 
 because (1-q)Q + qP - e^y Q = q(P - e^v Q), and Q - e^y((1-q)Q + qP) = w(Q - e^u P).
+
+Batches of a fixed size, of which one record is replaced, have the first curve for y >= 0 and the second for y <= 0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Literal
 
 from flint import arb
 
+from optcomp.checker.balls import LEAST_BITS, Exact, ball, enclosing, working
+
 Way = Literal["removed", "added"]
 """Which of two neighbouring data sets the outputs are drawn from: the one with the person, or the one without."""
+
+
+def largest(way: Way, rate: Exact) -> tuple[Exact, Exact]:
+    """The largest loss, between two numbers: -log(1-q) where a person is added, none where one is removed."""
+    if way == "removed":
+        return math.inf, math.inf
+    with working(LEAST_BITS):
+        return enclosing(-(-ball(rate)).log1p())
 
 
 def power(way: Way, c: arb) -> arb:
@@ -41,3 +55,8 @@ def sampled_excess(way: Way, rate: arb, y: arb, inner: Callable[[arb], arb]) -> 
     if share > 0:
         return share * inner((rate / share).log() + y)
     return arb(0) if share <= 0 else arb(0).union(arb(1))
+
+
+def batch_excess(rate: arb, y: Fraction, inner: Callable[[arb], arb]) -> arb:
+    """F(y) of a batch of a fixed size."""
+    return sampled_excess("removed" if y >= 0 else "added", rate, ball(y), inner)

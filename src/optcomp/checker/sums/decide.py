@@ -1,4 +1,8 @@
-"""Both ends of a claim about a sum of laws: an upper end must hold in every direction, a lower end in one of them."""
+"""Both ends of a claim about a sum of laws.
+
+An upper end must hold for every sum that dominates, a lower end for one that two tables have.  Mostly the two
+directions are both.  Where a law only dominates they are different sums, and a claim between them stays open.
+"""
 
 from __future__ import annotations
 
@@ -30,37 +34,43 @@ class _Directions:
     """Each end once for each direction."""
 
     def __init__(self, totals: Sequence[Total], ends: Sequence[End], effort: float, tell: Tell) -> None:
-        self._ends, self._tell = ends, tell
-        self._steps = [Steps(total, _gap(ends), effort) for total in totals]
+        self._totals, self._ends, self._tell = totals, ends, tell
+        apart = not all(total.dominates and total.attained for total in totals)
+        self._steps = [Steps(total, Gap(0.0, 0.0) if apart else _gap(ends), effort) for total in totals]
         self._judged = [[replace(end) for end in ends] for _ in totals]
 
     def decide(self) -> None:
-        for number, steps in enumerate(self._steps):
-            self._learn(number, "Chernoff's bound", steps.quick)
+        for refuting in (False, True):
+            for number, steps in enumerate(self._steps):
+                self._learn(number, "Chernoff's bound", steps.quick, refuting)
         self._conclude()
         order = sorted(range(len(self._steps)), key=self._size, reverse=True)
-        for number in order:
-            for how, step in self._steps[number].all():
-                if not self._open(number):
-                    break
-                self._tell("verifying", 0.5)
-                self._learn(number, how, step)
-                self._conclude()
+        for refuting in (False, True):
+            for number in order:
+                for how, step in self._steps[number].all(float(self._ends[0].y)):
+                    if not self._open(number, refuting):
+                        break
+                    self._tell("verifying", 0.5)
+                    self._learn(number, how, step, refuting)
+                    self._conclude()
 
     def _size(self, number: int) -> float:
         """About log F: the direction in which it is larger comes first."""
         return self._steps[number].sketch.log_excess(float(self._ends[0].y))
 
-    def _open(self, number: int) -> list[End]:
-        """What is not known yet of a direction, and is still asked for."""
+    def _open(self, number: int, refuting: bool) -> list[End]:
+        """What is not known yet of a sum, and is still asked for: ends that it may prove, or the others."""
+        total = self._totals[number]
         return [
             mine
             for mine, end in zip(self._judged[number], self._ends, strict=True)
-            if mine.holds is None and end.holds is None
+            if mine.holds is None
+            and end.holds is None
+            and refuting is not (total.dominates if end.side == "upper" else total.attained)
         ]
 
-    def _learn(self, number: int, how: str, step: Step) -> None:
-        pending = self._open(number)
+    def _learn(self, number: int, how: str, step: Step, refuting: bool) -> None:
+        pending = self._open(number, refuting)
         if not pending:
             return
         ys: list[Fraction] = sorted({end.y for end in pending})
@@ -72,15 +82,16 @@ class _Directions:
                         end.learn(found[end.y], how)
 
     def _conclude(self) -> None:
-        """What the directions together say about each end."""
+        """What the sums together say about each end: one that is attained, or all that dominate."""
         for place, end in enumerate(self._ends):
-            judged = [mine[place] for mine in self._judged]
+            judged = [(total, mine[place]) for total, mine in zip(self._totals, self._judged, strict=True)]
             enough, all_of = (False, True) if end.side == "upper" else (True, False)
-            decisive = next((mine for mine in judged if mine.holds is enough), None)
-            if decisive is not None:
-                end.holds, end.how = enough, decisive.how
-            elif all(mine.holds is all_of for mine in judged):
-                end.holds, end.how = all_of, judged[0].how
+            attained = [mine for total, mine in judged if total.attained and mine.holds is enough]
+            dominating = [mine for total, mine in judged if total.dominates]
+            if attained:
+                end.holds, end.how = enough, attained[0].how
+            elif all(mine.holds is all_of for mine in dominating):
+                end.holds, end.how = all_of, dominating[0].how
 
 
 def _gap(ends: Sequence[End]) -> Gap:

@@ -9,11 +9,13 @@ u^r is E e^{-sX}, X a Gamma variable of shape r and scale 2 (X = 0 for r = 0).  
 signs, of l - X with l = Σ(n_i-2k_i)ε_i, and with κ_{K,r} the whole coefficients of (1-u)^K (1+u)^{n-K}
 
     F(y) = 2^{-n} Σ_{k: l > y} \prod_i C(n_i,k_i) e^{-k_i ε_i} Σ_r κ_{K,r} G_r(l - y),
-    G_r(z) = E(1 - e^{X-z})_+ = D_r(z) - e^{-z} H_r(z),
-    D_r(z) = P(X <= z) = 1 - e^{-z/2} Σ_{i<r} (z/2)^i/i!,        D_0 = H_0 = 1,
-    H_r(z) = E(e^X; X <= z) = (z/2)^{r-1} e^{z/2}/(r-1)! - H_{r-1}(z),      H_1(z) = e^{z/2} - 1.
+    G_r(z) = E(1 - e^{X-z})_+ = D_r(z) - E_r(z),    D_r = P(X <= z),    E_r = e^{-z} E(e^X; X <= z),    r >= 1,
 
-(H_r by parts.)  An independent loss with finitely many atoms adds its place to l and its probability to the weight.
+and G_0 = 1 - e^{-z}.  With x = z/2 and p_r = e^{-x} x^r/r!, D_r = D_{r+1} + p_r, by parts E_r = p_r - E_{r+1}, so G_r =
+D_{r+1} + E_{r+1}.  Both are followed downwards from some T, where 0 <= E_T <= D_T <= x^T/T!: nothing is lost that way.
+Later r, if there are any, add at most Σ_{r>=T} C(n,r) x^r/r!, because |κ_r| <= C(n,r); the ratio of two of its terms is
+below nx/(T+1)².
+An independent loss with finitely many atoms adds its place to l and its probability to the weight.
 The sum cancels; as many bits are taken as that costs.
 """
 
@@ -24,18 +26,18 @@ from fractions import Fraction
 
 from flint import arb, fmpz, fmpz_poly
 
-from optcomp.checker.balls import ball, working
+from optcomp.checker.balls import ball, spread, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Finite, Laplace, TooMuch
 from optcomp.checker.sums.listed import powers
 from optcomp.checker.sums.total import Total
 
-_COPIES = 300
+_COPIES = 3000
 """The most Laplace losses."""
 _PLACES = 4000
 """The most different l."""
 _WORK = 1_000_000
-"""The most terms, a second's worth."""
+"""The most terms, a second's or two worth."""
 
 Places = dict[tuple[Fraction, int], arb]
 """Weights by l and K."""
@@ -50,17 +52,34 @@ def laplace_copies(total: Total) -> int:
 
 
 def laplace_sum(total: Total, y: Fraction, bits: int) -> Range:
-    """F(y) with so many bits beyond those that its terms cancel: less than 2^n in κ, and as much again in G."""
-    copies = laplace_copies(total)
-    with working(bits + 3 * copies):
+    """F(y) with so many bits beyond those that its terms cancel: they are e^{2√(nx)} at most."""
+    copies, highest = laplace_copies(total), float(total.top[1] - y) / 2
+    spare = int(3 * math.sqrt(copies * highest)) + 2 * copies.bit_length() + 20
+    end = _end(copies, highest, bits + spare)
+    with working(bits + spare):
         places = _places(total, y)
-        if len(places) * copies > _WORK:
+        if len(places) * end > _WORK:
             raise TooMuch
-        value = arb(0)
+        value, kappas = arb(0), _Kappas(copies, end)
         for (place, second), weight in places.items():
-            value += weight * _inner(second, copies, ball(place - y))
+            value += weight * _inner(kappas.at(second), copies, ball(place - y), end)
         value = (value / fmpz(2) ** copies).max(arb(0))
     return Range(value, value)
+
+
+class _Kappas:
+    """The coefficients of (1-u)^K (1+u)^{n-K}, those below a degree."""
+
+    def __init__(self, copies: int, end: int) -> None:
+        self._copies, self._end, self._known = copies, end, dict[int, fmpz_poly]()
+
+    def at(self, second: int) -> fmpz_poly:
+        """For one K."""
+        if second not in self._known:
+            minus, plus = (fmpz_poly([1, sign]) ** power for sign, power in ((-1, second), (1, self._copies - second)))
+            cut = [fmpz_poly(list(each)[: self._end]) for each in (minus, plus)]
+            self._known[second] = cut[0] * cut[1]
+        return self._known[second]
 
 
 def _places(total: Total, y: Fraction) -> Places:
@@ -94,15 +113,34 @@ def _atom_moves(law: object, copies: int) -> list[tuple[Fraction, int, arb]]:
     return [(law.first * copies + number * law.span, 0, share) for number, share in enumerate(shares)]
 
 
-def _inner(k: int, n: int, z: arb) -> arb:
-    """Σ_r κ_{k,r} G_r(z)."""
-    kappa = fmpz_poly([1, -1]) ** k * fmpz_poly([1, 1]) ** (n - k)
-    half, fall, rise = z / 2, (-z / 2).exp(), (z / 2).exp()
-    total = -(-z).expm1() * kappa[0]
-    below, power, above = arb(0), arb(1), arb(0)  # Σ_{i<r} (z/2)^i/i!, (z/2)^{r-1}/(r-1)!, H_r
-    for r in range(1, n + 1):
-        below += power
-        above = rise - 1 if r == 1 else power * rise - above
-        total += kappa[r] * (1 - fall * below - fall * fall * above)
-        power *= half / r
-    return total
+def _inner(kappa: fmpz_poly, n: int, z: arb, end: int) -> arb:
+    """Σ_r κ_r G_r(z), followed from T = end."""
+    x = z / 2
+    powers = [(-x).exp()]
+    for r in range(1, end + 1):
+        powers.append(powers[-1] * x / r)
+    most = powers[end] * x.exp()
+    below, above, total = arb(0).union(most), arb(0).union(most), -(-z).expm1() * kappa[0]
+    for r in range(end - 1, 0, -1):  # below and above are D and E of r + 1
+        total += kappa[r] * (below + above)
+        below, above = below + powers[r], powers[r] - above
+    return total if end > n else total + spread(_later(n, x, end))
+
+
+def _later(n: int, x: arb, end: int) -> arb:
+    """At least Σ_{r>=T} C(n,r) x^r/r!."""
+    ratio = n * x / (end + 1) ** 2
+    if not ratio < 1:
+        return arb.pos_inf()
+    first = (end * x.log() - arb(end + 1).lgamma()).exp() * fmpz(math.comb(n, end))
+    return first / (1 - ratio)
+
+
+def _end(n: int, x: float, bits: int) -> int:
+    """T from which on terms of this many bits less than 1 are left out."""
+    goal, end = -bits * math.log(2), 1
+    log = 0.0  # of C(n, r) x^r/r!, with C(n, r) at its largest beyond the middle
+    while log > goal or (end + 1) ** 2 < 2 * n * x:
+        log += math.log(x / end) + math.log(max((n - end + 1) / end, 1.0))
+        end += 1
+    return end

@@ -12,6 +12,7 @@ from flint import arb
 
 from optcomp.checker.balls import LEAST_BITS, ball, working
 from optcomp.checker.instance import Range
+from optcomp.checker.laws import TooMuch
 from optcomp.checker.sums import lattice
 from optcomp.checker.sums.integral import integrated
 from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
@@ -28,7 +29,10 @@ _CLOSED = (128, 512, 2048)
 """Bits of the closed forms, whose differences may cancel."""
 _SHARES = (1.0, 0.6, 0.35, 0.1, 0.01)
 """Widths of a smoothing as shares of the one that a claim calls for."""
+_UNKNOWN = (1.0, 0.2, 0.05, 0.0125, 0.003)
+"""The same where nothing is known of how far the truth is from an end: shares of the widest smoothing."""
 _FEW = 40  # Laplace losses for which the exact sum is tried before the integral
+_LONG = 3000  # nodes beyond which a smoothed integral may come first
 _WIDEST = 0.1  # (1+c)² w² of the widest smoothing: F is then known to about a tenth
 _NEAR = 0.05  # places whose distance, times 1 + c, is below this share a contour
 
@@ -62,25 +66,46 @@ class Steps:
             log = self.total.log_moment(c) + self.total.variance() * c * (c + 1) / 2 - c * ball(y)
             return (log + c * c.log() - (1 + c) * (1 + c).log()).exp().min(arb(1))
 
-    def all(self) -> Iterator[tuple[str, Step]]:
-        """Every step with its name."""
+    def all(self, y: float) -> Iterator[tuple[str, Step]]:
+        """Every step with its name, for places about y."""
         if few_values(self.total):
             for precision in _CLOSED:
                 yield "closed form", self._listed(precision)
             return
         copies = laplace_copies(self.total)
-        if 0 < copies <= _FEW:
+        first = copies > 0 and (copies <= _FEW or self._nodes(y, _PRECISIONS[0], 0.0) > _LONG)
+        if first:
             yield "the exact sum of Laplace losses", self._laplaces
         found = lattice.split(self.total)
+        early = 0 if found is not None else self._early(y)
+        for share in self._shares[:early]:
+            yield "smoothed contour integral", self._smoothed(share)
         for bits in _PRECISIONS:
             if found is not None:
                 yield "lattice", self._lattice(found, bits)
             else:
                 yield "contour integral", self._contour(bits)
-        if copies > _FEW:
+        if copies and not first:
             yield "the exact sum of Laplace losses", self._laplaces
-        for share in _SHARES:
+        for share in self._shares[early:]:
             yield "smoothed contour integral", self._smoothed(share)
+
+    @property
+    def _shares(self) -> tuple[float, ...]:
+        return _SHARES if max(self._gap) > 0 else _UNKNOWN
+
+    def _early(self, y: float) -> int:
+        """How many widths come before the plain integral: two, where that is long and smoothing much shorter."""
+        plain = self._nodes(y, _PRECISIONS[0], 0.0)
+        return 2 if plain > _LONG and self._nodes(y, *self._smoothing(y, self._shares[1])) < plain / 4 else 0
+
+    def _nodes(self, y: float, bits: float, width: float) -> float:
+        """About how many nodes an integral has."""
+        try:
+            plan = self.sketch.plan(y, bits, width)
+            return self.sketch.end(plan, width) * plan.period / (2 * math.pi)
+        except TooMuch:
+            return math.inf
 
     def _listed(self, bits: int) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
@@ -102,17 +127,19 @@ class Steps:
         return self._clustered(lambda ys: integrated(self.total, self.sketch, ys, bits, 0.0, self._effort))
 
     def _smoothed(self, share: float) -> Step:
-        """Width w costs about (1+c) w² in y."""
-
         def enclose(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
-            c = self.sketch.contour(float(ys[0]))
-            gap = max(self._gap.places, self._gap.values / (1 + abs(c)))
-            most = _WIDEST / (1 + abs(c))
-            width = share * math.sqrt((min(gap, most) if gap else most) / (1 + abs(c)))
-            bits = max(4.0, -2 * math.log2(width * (1 + abs(c))) + 4)
+            bits, width = self._smoothing(float(ys[0]), share)
             return integrated(self.total, self.sketch, ys, bits, width, self._effort)
 
         return self._clustered(enclose)
+
+    def _smoothing(self, y: float, share: float) -> tuple[float, float]:
+        """Bits and width: width w costs about (1+c) w² in y."""
+        c = self.sketch.contour(y)
+        gap = max(self._gap.places, self._gap.values / (1 + abs(c)))
+        most = _WIDEST / (1 + abs(c))
+        width = share * math.sqrt((min(gap, most) if gap else most) / (1 + abs(c)))
+        return max(4.0, -2 * math.log2(width * (1 + abs(c))) + 4), width
 
     def _clustered(self, enclose: Step) -> Step:
         """Places near each other together."""

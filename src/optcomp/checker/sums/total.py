@@ -11,7 +11,7 @@ from functools import cached_property
 from flint import arb
 
 from optcomp.checker.balls import Exact, Group, Noise, ball
-from optcomp.checker.claimed import KINDS, WAYS, Listed
+from optcomp.checker.claimed import ADD_REMOVE, WAYS, Listed
 from optcomp.checker.laws import Atomic, DiscreteGaussian, Finite, Law, response
 
 
@@ -21,6 +21,10 @@ class Total:
 
     laws: tuple[tuple[Law, int], ...]
     gaussians: tuple[Noise, ...] = ()
+    dominates: bool = True
+    """Whether nothing costs more; with several such sums, than the largest of them."""
+    attained: bool = True
+    """Whether two neighbouring tables have it."""
 
     def variance(self) -> arb:
         """v = Σμ² at the working precision."""
@@ -55,12 +59,21 @@ class Total:
 def totals_of(groups: Sequence[Group], gaussians: Sequence[Noise], laws: Sequence[Listed]) -> list[Total]:
     """The sum for each direction, or one if they are the same; an (ε, δ) pair is a randomized response that leaks.
 
-    Leaks are no part of it.
+    Where some law only dominates, one sum that dominates and two that are attained.  Leaks are no part of it.
     """
     sizes: dict[Exact, int] = {}
     for eps, _, copies in groups:
         if eps:
             sizes[eps] = sizes.get(eps, 0) + copies
     coins: list[tuple[Law, int]] = [(response(eps, 2), copies) for eps, copies in sizes.items()]
-    ways = WAYS if any("rate" in KINDS[law.kind] for law in laws) else WAYS[:1]
-    return [Total((*((law.law(way), law.copies) for law in laws), *coins), tuple(gaussians)) for way in ways]
+
+    def total(counted: list[tuple[Law, int]], dominates: bool = True, attained: bool = True) -> Total:
+        return Total((*counted, *coins), tuple(gaussians), dominates, attained)
+
+    if any(law.loose for law in laws):
+        return [
+            total([(law.law(WAYS[0]), law.copies) for law in laws], attained=False),
+            *(total([(law.attained(way), law.copies) for law in laws], dominates=False) for way in WAYS),
+        ]
+    ways = WAYS if any(law.neighbours == ADD_REMOVE for law in laws) else WAYS[:1]
+    return [total([(law.law(way), law.copies) for law in laws]) for way in ways]

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from optcomp.numerics.contour.coins import Coins
     from optcomp.numerics.contour.gradient import BLUR, MOST_DENSE, Terms, optimum
     from optcomp.numerics.contour.independent import Independent
+    from optcomp.numerics.contour.integral import Integral, Sides
     from optcomp.numerics.contour.kept import Aim, KeptContour, KeptTilts, aim_at, aim_for
-    from optcomp.numerics.contour.plan import Contour, saddle_at, saddle_for, short
+    from optcomp.numerics.contour.plan import Contour, Saddle, log_reach, make_contour, saddle_at, saddle_for, short
     from optcomp.numerics.contour.shift import shifted
+    from optcomp.numerics.contour.some_middle import SomeMiddle
 
 _MODULE_OF = {
     "Aim": "kept",
@@ -40,9 +42,13 @@ _MODULE_OF = {
     "Contour": "plan",
     "Goal": "bracket",
     "Independent": "independent",
+    "Integral": "integral",
     "KeptContour": "kept",
     "KeptTilts": "kept",
     "MOST_DENSE": "gradient",
+    "Saddle": "plan",
+    "Sides": "integral",
+    "SomeMiddle": "some_middle",
     "Terms": "gradient",
     "aim_at": "kept",
     "aim_for": "kept",
@@ -50,6 +56,8 @@ _MODULE_OF = {
     "excess_at": "bracket",
     "excess_plan": "bracket",
     "excess_root": "bracket",
+    "log_reach": "plan",
+    "make_contour": "plan",
     "optimum": "gradient",
     "root": "bracket",
     "root_plan": "bracket",
@@ -71,9 +79,13 @@ __all__ = [
     "Contour",
     "Goal",
     "Independent",
+    "Integral",
     "KeptContour",
     "KeptTilts",
     "MOST_DENSE",
+    "Saddle",
+    "Sides",
+    "SomeMiddle",
     "Terms",
     "aim_at",
     "aim_for",
@@ -81,6 +93,8 @@ __all__ = [
     "excess_at",
     "excess_plan",
     "excess_root",
+    "log_reach",
+    "make_contour",
     "optimum",
     "root",
     "root_plan",

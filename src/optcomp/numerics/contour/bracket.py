@@ -16,14 +16,15 @@ _ROUNDS = 4  # quadratures at most: the second is placed well, and two more make
 _FEW = 300  # with fewer variables the saddle point is not to be trusted
 _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 """Relative width, number and nanoseconds of the rough quadratures that look for a start."""
+_CLOSE = 0.1  # of 1/tilt: a step of Newton's method that is shorter ends well enough
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
 _FIRST = 2048  # nodes that tell the place well enough for the first steps of Newton's method
 _MOST_STEPS, _LONG = 60, 1e-9
 """Looks in one direction before an end is given up; and the part of a place to which a proved end is moved back."""
 _NOTHING = 1e-14  # ends closer than this are not moved: halving towards 0 would take a thousand looks
 _MOST_LOST = 12  # places that prove nothing at all
-_AIM = 0.75
-"""The share of the wanted width that goes to the smoothing."""
+_AIM, _FINE, _FINE_AIM = 0.75, 1e-11, 0.6
+"""The share of the wanted width that goes to the smoothing; of widths below 1e-11 round-off needs more."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def excess_root(source: Source, target: Goal, rtol: float, work: float) -> tuple
 def _root_plan(source: Outline, saddle: Saddle, aim: float) -> Contour:
     """A contour for a root of this relative width."""
     scale = saddle.y or 1e-3 * source.total
-    return make_contour(source, saddle, _AIM * aim * scale / (1 + saddle.tilt), aim * scale * abs(saddle.tilt))
+    share = _AIM if aim > _FINE else _FINE_AIM
+    return make_contour(source, saddle, share * aim * scale / (1 + saddle.tilt), aim * scale * abs(saddle.tilt))
 
 
 def root_plan(source: Outline, target: Goal, rtol: float) -> Contour:
@@ -113,7 +115,7 @@ def _settled(source: Source, saddle: Saddle, target: Goal) -> Saddle:
         after = y + missing / sides.slope
         if not low < after < high:
             after = 0.5 * (low + high) if high - low > 1e-9 * source.total else low
-        close = abs(after - y) <= 1e-3 * min(y, 1 / abs(here.tilt)) or after < 1e-8 * source.total
+        close = abs(after - y) <= _CLOSE * min(y, 1 / abs(here.tilt)) or after < 1e-8 * source.total
         y = after
         if close:
             break

@@ -12,13 +12,20 @@ from optcomp.numerics.contour.coins import Coins, dot
 from optcomp.numerics.contour.integral import BATCH, Nodes
 from optcomp.numerics.contour.plan import Contour
 from optcomp.numerics.contour.points import Compressed, Points, lone_points
-from optcomp.numerics.contour.products import BLOCK_NODES, block_products, node_products, product_error
+from optcomp.numerics.contour.products import (
+    BLOCK_NODES,
+    RUN_NODES,
+    block_products,
+    node_products,
+    product_error,
+    run_products,
+)
 from optcomp.numerics.contour.sieve import Skipped, sieve
 from optcomp.numerics.contour.waves import wave_sieve, waves_from
 
-_POINT, _FACTOR, _LONE_FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 35.0, 400.0, 20.0
-"""Rough costs in nanoseconds: a log-sum point, a factor of a product for long runs of nodes and for single ones, a node
-in the sums, a step of the sieve."""
+_POINT, _FACTOR, _RUN_FACTOR, _LONE_FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 2.0, 35.0, 400.0, 20.0
+"""Rough costs in nanoseconds: a log-sum point, a factor of a product for long runs of nodes, for short ones and for
+single ones, a node in the sums, a step of the sieve."""
 MOST_NODES = 3_000_000
 """About half a gigabyte."""
 
@@ -52,7 +59,8 @@ def gather(coins: Coins, compressed: Compressed, plan: Contour, work: float) -> 
         open_nodes = skipped.nodes
         skipped, last = _cut(skipped, MOST_NODES, last)
         direct = _prefer_products(coins, compressed, plan, skipped)
-        cost = _NODE + (_factors(coins) * _FACTOR if direct else compressed.size(last * plan.step) * _POINT)
+        value = _product_cost(coins, skipped) / skipped.nodes if direct else compressed.size(last * plan.step) * _POINT
+        cost = _NODE + value
         skipped, last = _cut(skipped, max(int(min(work / cost, MOST_NODES)), 4096), last)
         spent = skipped.work * _COMPARISON + skipped.nodes * cost
         if skipped.nodes < open_nodes:
@@ -142,15 +150,24 @@ def _factors(coins: Coins) -> float:
     return float((1 + 2 * np.log2(coins.m)).sum())
 
 
+def _touched(starts: Ints, stops: Ints, size: int) -> int:
+    """How many of the pieces of so many nodes hold a node of these ranges."""
+    first, final = starts // size, (stops - 1) // size
+    return int((final - first + 1).sum()) - int((first[1:] == final[:-1]).sum())
+
+
 def _prefer_products(coins: Coins, compressed: Compressed, plan: Contour, skipped: Skipped) -> bool:
-    nodes = skipped.nodes
-    if nodes == 0:
+    if skipped.nodes == 0:
         return False
     top = float(skipped.stops[-1]) * plan.step
-    logs = nodes * _POINT * compressed.size(math.hypot(plan.tilt + 0.5, top))
-    first, final = skipped.starts // BLOCK_NODES, (skipped.stops - 1) // BLOCK_NODES
-    blocks = np.unique(first).size + int((final - first).sum())
-    return blocks * BLOCK_NODES * _FACTOR * _factors(coins) < logs and coins.count < 1e9
+    logs = skipped.nodes * _POINT * compressed.size(math.hypot(plan.tilt + 0.5, top))
+    return _product_cost(coins, skipped) < logs and coins.count < 1e9
+
+
+def _product_cost(coins: Coins, skipped: Skipped) -> float:
+    """What φ costs as products, in blocks or in short runs."""
+    blocks, runs = (_touched(skipped.starts, skipped.stops, size) * size for size in (BLOCK_NODES, RUN_NODES))
+    return min(blocks * _FACTOR, runs * _RUN_FACTOR) * _factors(coins)
 
 
 def _cut(skipped: Skipped, allowed: int, last: int) -> tuple[Skipped, int]:
@@ -189,9 +206,13 @@ def _survivors(
 
 
 def _by_products(coins: Coins, plan: Contour, index: Ints) -> tuple[Floats, Floats, Floats]:
-    blocks = np.unique(index // BLOCK_NODES)
-    values = block_products(coins, plan.tilt, plan.step, blocks)
-    chosen = values[np.searchsorted(blocks, index // BLOCK_NODES), index % BLOCK_NODES]
+    """φ at nodes in order: by long blocks, or by short runs if those hold far fewer nodes."""
+    blocks, runs = np.unique(index // BLOCK_NODES), np.unique(index // RUN_NODES)
+    if blocks.size * BLOCK_NODES * _FACTOR <= runs.size * RUN_NODES * _RUN_FACTOR:
+        values, pieces, size = block_products(coins, plan.tilt, plan.step, blocks), blocks, BLOCK_NODES
+    else:
+        values, pieces, size = run_products(coins, plan.tilt, plan.step, runs), runs, RUN_NODES
+    chosen = values[np.searchsorted(pieces, index // size), index % size]
     return chosen.real, chosen.imag, product_error(coins, plan.step * index.astype(np.float64))
 
 

@@ -20,10 +20,12 @@ from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.gather import MOST_NODES, node_reach, truncation
 from optcomp.numerics.contour.integral import Integral, Means, Nodes
 from optcomp.numerics.contour.plan import Contour
+from optcomp.numerics.contour.swept import Sweep
 from optcomp.numerics.laws.law import Summand, Waves
 
 _BATCH, _LARGEST_BATCH, _LEAST_SKIP = 256, 16384, 16
 """Nodes computed at once, from few to many, and the fewest that are worth the attempt to skip them."""
+_SWEPT = 256  # nodes that are computed one run after another before ranges are left out many at a time
 _OCTAVES = 30  # octaves of θ that share what skipping may cost: more than there ever are
 _REACH = (
     6.0  # about w times the last θ where a cap on the work calls for a smoothing: how far it must reach depends on w
@@ -140,6 +142,16 @@ class Independent:
         """At least log|φ| within `radius` of θ."""
         return sum(copies * law.log_most_near(c, theta, radius) for law, copies in self.laws) + 1e-9
 
+    @cached_property
+    def returns(self) -> bool:
+        """Whether some law comes back near 1 again and again, so that ranges are best left out many at a time."""
+        return any(law.returns for law, _ in self.laws)
+
+    def log_most_ranges(self, c: float, theta: Floats, radius: float) -> Floats:
+        """At least log|φ| within `radius` of each θ."""
+        parts = [copies * law.log_most_ranges(c, theta, radius) for law, copies in self.laws]
+        return np.asarray(np.minimum(sum(parts, np.zeros_like(theta)), 0.0) + 1e-9)
+
 
 class _Gathering:
     """Node values for one plan."""
@@ -206,14 +218,16 @@ class _Gathering:
         first = computed = 0
         length, batch = 4 * _LEAST_SKIP, 32
         while first <= last:
-            while first > 0 and length >= _LEAST_SKIP and first <= last:
+            if first >= _SWEPT and whole.returns:
+                return self._sweep(first, last)
+            while first > 0 and length >= _LEAST_SKIP and first <= last and not (first >= _SWEPT and whole.returns):
                 count = min(length, last + 1 - first)
                 if self._skip(first, count):
                     first, length, batch = first + count, 2 * length, _BATCH
                 else:
                     length //= 2
-            if first > last:
-                break
+            if first > last or (first >= _SWEPT and whole.returns):
+                continue
             count = min(batch, last + 1 - first)
             unit = whole.cost(plan.tilt, (first + count) * plan.step, count)
             if first:
@@ -226,6 +240,14 @@ class _Gathering:
             first, computed = first + count, computed + count
             length, batch = max(length, 4 * _LEAST_SKIP), min(max(4 * batch, _BATCH), _LARGEST_BATCH)
         return last
+
+    def _sweep(self, first: int, last: int) -> int:
+        """The rest many ranges at a time."""
+        sweep = Sweep(self.whole, self.plan, _OCTAVES, MOST_NODES)
+        reached = sweep.run(first, last, self.work - self.spent)
+        self.near, self.far, self.spent = self.near + sweep.near, self.far + sweep.far, self.spent + sweep.spent
+        self.kept += sweep.kept
+        return reached
 
     def _skip(self, first: int, count: int) -> bool:
         """Leave out some nodes if |φ| is provably small on their range."""

@@ -21,6 +21,7 @@ from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.contour.integral import Integral, Means, Nodes
 from optcomp.numerics.contour.plan import Contour, Saddle, log_reach, make_contour, saddle_at, saddle_for, short
+from optcomp.numerics.contour.several import Mean, Several
 from optcomp.numerics.laws.law import Summand, Waves, joined
 
 Counts = Sequence[tuple[Summand, int]]
@@ -32,6 +33,10 @@ _MOST_TILTS = 3
 """Tilts remembered for Chernoff's bound."""
 _FEW, _PER_NODE = 20_000, 1500.0
 """So few nodes are kept in any case; more only if they took more than so many nanoseconds each to find."""
+_MOST_AT_ONCE = 300_000
+"""Nodes of all sums that are looked at together: some megabytes."""
+_NEARBY = np.linspace(0.3, 1.5, 13)
+"""Times the last tilt: where the next one is looked for."""
 _RUN = 1024
 """Nodes that are asked for at once, whatever their distances; longer runs must be evenly spaced."""
 
@@ -136,6 +141,16 @@ class KeptContour:
         nodes = replace(nodes, real=real, imag=imag, error=error)
         return Anchor(Integral(plan, nodes, log_means), nodes, log_means, total, False)
 
+    def several(self, laws: Sequence[Summand], copies: Floats) -> Several | None:
+        """The quadratures for several numbers of copies that `covers` holds for; none where that is not worth it."""
+        if self.plan.smoothing or not self.plan.excess or self.size * copies.shape[0] > _MOST_AT_ONCE:
+            return None
+        known = [self._of(law) for law in laws]
+        tilts = self.plan.tilt, self.plan.above, self.plan.below
+        means = [_mean(c, [each.means[i] for each in known]) for i, c in enumerate(tilts)]
+        waves = [each.waves for each in known]
+        return Several(self.plan, self._nodes.theta, self._nodes.near, waves, (means[0], means[1], means[2]), copies)
+
     def _of(self, law: Summand) -> _Known:
         if law not in self._known:
             plan = self.plan
@@ -153,7 +168,7 @@ class KeptTilts:
 
     def __init__(self) -> None:
         self._tilts: tuple[float, ...] = ()
-        self._means: dict[tuple[Summand, float], arb] = {}
+        self._means: dict[tuple[Summand, float], tuple[float, float]] = {}
 
     def copy(self) -> KeptTilts:
         """The same, from now on independent."""
@@ -163,27 +178,48 @@ class KeptTilts:
 
     def aimed(self, source: Independent, y: float) -> None:
         """One more tilt, good for y; a few are remembered."""
-        saddle = saddle_at(source, y)
-        tilt = float(short(np.array([saddle.tilt]))[0])
+        tilt = float(short(np.array([self._nearby(source, y) or saddle_at(source, y).tilt]))[0])
         if tilt > 0 and all(tilt <= law.most_tilt for law, _ in source.laws):
             self._tilts = (*self._tilts[1 - _MOST_TILTS :], tilt)
 
+    def _nearby(self, source: Independent, y: float) -> float | None:
+        """About the best tilt, if it is near the last one."""
+        if not self._tilts:
+            return None
+        tilts = self._tilts[-1] * _NEARBY
+        best = int(np.argmin(log_reach(True, tilts) + source.log_mean_guess(tilts) - tilts * y))
+        return float(tilts[best]) if 0 < best < tilts.size - 1 else None
+
     def log_most(self, laws: Counts, y: float) -> float:
         """At least log F(y): F(y) <= κ(c) E e^{c(L-y)} for every c > 0."""
-        most = math.inf
-        with precision(SUM_BITS):
-            for c in self._tilts:
-                if all(c <= law.most_tilt for law, _ in laws):
-                    value, error = _float(sum((copies * self._mean(law, c) for law, copies in laws), arb(0)))
-                    reach = float(log_reach(True, np.array([c]))[0])
-                    slack = error + 16 * U * (abs(value) + abs(c * y) + abs(reach) + 10)
-                    most = min(most, reach + value - c * y + slack)
+        copies = np.array([[float(count) for _, count in laws]])
+        return float(self.logs_most([law for law, _ in laws], copies, np.array([y]))[0])
+
+    def logs_most(self, laws: Sequence[Summand], copies: Floats, y: Floats) -> Floats:
+        """The same for several numbers of copies, a row for each, at places of their own."""
+        most = np.full_like(y, math.inf)
+        for c in self._tilts:
+            if all(c <= law.most_tilt for law in laws):
+                value, error = self._mean(c, laws).of(copies)
+                reach = float(log_reach(True, np.array([c]))[0])
+                slack = error + 16 * U * (np.abs(value) + np.abs(c * y) + abs(reach) + 10)
+                most = np.minimum(most, reach + value - c * y + slack)
         return most
 
-    def _mean(self, law: Summand, c: float) -> arb:
-        if (law, c) not in self._means:
-            self._means[law, c] = law.log_mean(c)
-        return self._means[law, c]
+    def _mean(self, c: float, laws: Sequence[Summand]) -> Mean:
+        for law in laws:
+            if (law, c) not in self._means:
+                with precision(SUM_BITS):
+                    self._means[law, c] = _float(law.log_mean(c))
+        value, error = zip(*(self._means[law, c] for law in laws), strict=True)
+        return Mean(c, np.array(value), np.array(error))
+
+
+def _mean(c: float, balls: Sequence[arb]) -> Mean:
+    """K of some laws as floats."""
+    with precision(SUM_BITS):
+        value, error = zip(*map(_float, balls), strict=True)
+    return Mean(c, np.array(value), np.array(error))
 
 
 def _log_s(source: Independent, saddle: Saddle, tilt: float) -> float:

@@ -3,15 +3,18 @@ r"""φ at long runs of nodes, as a plain product of complex factors.
     φ(θ) = e^{iθY} \prod (p_i + q_i e^{-2iθx_i})^{m_i},    p_i = e^{a_i}/(2 cosh a_i), q_i = 1 - p_i, Y = sum m_i x_i
 
 A block of nodes is a rectangle θ = α + β, so that e^{-2iθx} is an outer product and three coins together are a matrix
-product with eight inner terms.  Every factor is at most one in modulus and each step loses a few u, so the error is
-absolute: (80 count + 12 θ Y) u.
+product with eight inner terms.  The rows of a rectangle may be neighbours, or short runs here and there.  Every factor
+is at most one in modulus and each step loses a few u, so the error is absolute: (80 count + 12 θ Y) u.
 """
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,17 +25,33 @@ from optcomp.numerics.contour.points import reduced
 _ROWS, _COLUMNS = 64, 64
 """Nodes of a block as a square: a rotation for each row and column serves all of them."""
 BLOCK_NODES = _ROWS * _COLUMNS  # what one thread computes at a time
+RUN_NODES = 16  # nodes of a short run: where few nodes matter, about so many of them lie side by side
+_RUNS = 128  # short runs at a time
 _TOGETHER = 3
-"""64 * 64 * 2^3 multiplications: few enough for a BLAS to stay in the calling thread; the only threads are ours."""
+"""64 * 64 * 2^3 multiplications, or 128 * 16 * 2^3: few enough for a BLAS to stay in the calling thread; the only
+threads are ours."""
+_FEW_TASKS = 3  # so few are not worth other threads
+_Task = TypeVar("_Task")
 
 
 def block_products(coins: Coins, c: float, step: float, blocks: Ints) -> Complexes:
     """A row of values of φ for each block: nodes BLOCK_NODES * block + 0, 1, ...; the threads do not change them."""
-    work = _Blocks(coins, c, step).values
-    if blocks.size < 3:
-        return np.array([work(int(block)) for block in blocks]).reshape(blocks.size, BLOCK_NODES)
+    work = _Rectangles(coins, c, step, _COLUMNS).block
+    return np.array(_by_threads(work, blocks.tolist())).reshape(blocks.size, BLOCK_NODES)
+
+
+def run_products(coins: Coins, c: float, step: float, runs: Ints) -> Complexes:
+    """A row of values of φ for each short run: nodes RUN_NODES * run + 0, 1, ...; threads do not change them either."""
+    parts = [runs[start : start + _RUNS] for start in range(0, runs.size, _RUNS)]
+    return np.concatenate(_by_threads(_Rectangles(coins, c, step, RUN_NODES).runs, parts))
+
+
+def _by_threads(work: Callable[[_Task], Complexes], tasks: Sequence[_Task]) -> list[Complexes]:
+    """All of them, in their order."""
+    if len(tasks) < _FEW_TASKS:
+        return [work(task) for task in tasks]
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
-        return np.array(list(pool.map(work, blocks.tolist())))
+        return list(pool.map(work, tasks))
 
 
 def node_products(coins: Coins, c: float, theta: Floats) -> Complexes:
@@ -68,32 +87,47 @@ def rotations(x: Floats, theta: Floats) -> Complexes:
     return turned
 
 
-class _Blocks:
-    """What all blocks have in common."""
+class _Rectangles:
+    """What all rectangles of so many columns have in common."""
 
-    def __init__(self, coins: Coins, c: float, step: float) -> None:
-        self._coins, self._step = coins, step
+    def __init__(self, coins: Coins, c: float, step: float, columns: int) -> None:
+        self._coins, self._step, self._size = coins, step, columns
         e = np.exp(-2 * coins.x * (c + 0.5))
         self._low = e / (1 + e)
         self._total = math.fsum(coins.x * coins.m)
-        self._columns = rotations(coins.x, step * np.arange(_COLUMNS, dtype=np.float64))
-        self._rows = rotations(coins.x, step * (_COLUMNS * np.arange(_ROWS, dtype=np.float64)))
+        self._columns = rotations(coins.x, step * np.arange(columns, dtype=np.float64))
         single, self._several = np.flatnonzero(coins.m == 1), np.flatnonzero(coins.m > 1)
         spare = -single.size % _TOGETHER  # coins that always land high make up the number
-        self._single, self._nothing = np.append(single, np.zeros(spare, dtype=np.int64)), spare
+        self._single = np.append(single, np.zeros(spare, dtype=np.int64))
+        low = self._low[self._single]
+        low[low.size - spare :] = 0.0
+        self._shares = low.reshape(-1, _TOGETHER)
         self._right = _patterns(self._grouped(self._columns), None)
+
+    @cached_property
+    def _rows(self) -> Complexes:
+        """The rotations of the rows of a block from its first one."""
+        return rotations(self._coins.x, self._step * (self._size * np.arange(_ROWS, dtype=np.float64)))
 
     def _grouped(self, rotated: Complexes) -> Complexes:
         return rotated[self._single].reshape(-1, _TOGETHER, rotated.shape[1])
 
-    def values(self, block: int) -> Complexes:
+    def block(self, block: int) -> Complexes:
         """φ at the nodes of one block."""
-        coins, begin = self._coins, self._step * (block * float(BLOCK_NODES))
-        rows = self._rows * rotations(coins.x, np.array([begin]))
-        low = self._low[self._single]
-        low[low.size - self._nothing :] = 0.0
-        left = _patterns(self._grouped(rows), low.reshape(-1, _TOGETHER)).transpose(0, 2, 1)
-        value = np.ones((_ROWS, _COLUMNS), dtype=np.complex128)
+        begin = self._step * (block * float(BLOCK_NODES))
+        rows = self._rows * rotations(self._coins.x, np.array([begin]))
+        return self._values(rows, begin + self._step * np.arange(BLOCK_NODES, dtype=np.float64)).ravel()
+
+    def runs(self, runs: Ints) -> Complexes:
+        """φ at the nodes of short runs, a row for each."""
+        begins = self._size * runs
+        theta = self._step * np.add.outer(begins, np.arange(self._size)).astype(np.float64)
+        return self._values(rotations(self._coins.x, self._step * begins.astype(np.float64)), theta.ravel())
+
+    def _values(self, rows: Complexes, theta: Floats) -> Complexes:
+        """φ at the nodes θ, which are these rows and all columns."""
+        left = _patterns(self._grouped(rows), self._shares).transpose(0, 2, 1)
+        value = np.ones((rows.shape[1], self._size), dtype=np.complex128)
         scratch = np.empty_like(value)
         for few, pattern in zip(left, self._right, strict=True):
             np.matmul(few, pattern, out=scratch)
@@ -101,11 +135,10 @@ class _Blocks:
         for i in self._several:
             np.multiply.outer(self._low[i] * rows[i], self._columns[i], out=scratch)
             scratch += 1 - self._low[i]
-            value *= _power(scratch, int(coins.m[i]))
-        theta = begin + self._step * np.arange(BLOCK_NODES, dtype=np.float64)
+            value *= _power(scratch, int(self._coins.m[i]))
         angle, turns = reduced(theta * self._total)
         sign = 1 - 2 * np.fmod(turns, 2)
-        return np.asarray(value.ravel() * (np.cos(angle) + 1j * np.sin(angle)) * sign)
+        return np.asarray(value * ((np.cos(angle) + 1j * np.sin(angle)) * sign).reshape(value.shape))
 
 
 def _patterns(rotations: Complexes, low: Floats | None) -> Complexes:

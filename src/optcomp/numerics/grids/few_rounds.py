@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from flint import arb
 
+from optcomp.numerics.balls import FLOAT_BITS, ball, float_down, precision
+from optcomp.numerics.blocked import Floats, U
+from optcomp.numerics.contour.plan import short
 from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, given_up, meet, root
 from optcomp.numerics.grids.grid_curve import Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
@@ -29,6 +33,15 @@ _LOOKS_FIRST, _SURE, _NEAR_FIRST, _MOVED = 6, 2, 1e-6, 0.05
 """Looks for a first place, how many of them are safe, how near its two ends come, and a move that ends them."""
 _TILTS = np.exp(np.linspace(-5, 9, 43))
 """Tilts that are tried for a first place."""
+_MORE_TILTS = np.exp(np.linspace(-5, 22, 82))
+"""The same where losses have a largest value, near which the root may be."""
+_ROOM, _MORE_ROOM = 1.5, 8.0
+"""A root may lie before its guess: a grid reaches so many times as far from the largest sum, or so many times more
+where that was not enough."""
+_MOST_POINTS = 1 << 13
+"""Points of a rule in balls: with little noise a rule may have a billion, and the grid answers without it."""
+_SHORT = 0.05, 0.2, 0.5, 0.9
+"""Parts of the wanted width that losses may be short of their largest values, together."""
 _ROUGH = 12.0
 """e^-12 of F may be folded in where only a guess is wanted."""
 _SHARE, _ORDER = 0.6, 1 / 1.9
@@ -63,6 +76,7 @@ class Grid:
         self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
         self._towards = self._laws[0][0].direction == "towards"
         self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+        self._last = math.fsum(copies * law.most for law, copies in self._laws) * (1 + 4 * U)
 
     @property
     def most(self) -> float:
@@ -76,19 +90,23 @@ class Grid:
         """
         if log_t[0] < _LEAST_LOG or work < _FIRST * _PLACE:
             return None
+        if (at_end := self._at_end(log_t[1], rtol)) is not None:
+            return at_end
         y = self._first_place(log_t[0])
         if y is None:
             return None
-        if y <= known:
-            return Found(0.0, y, _COARSE, False)
+        if y <= known and self._ends_before(known, log_t[0]):
+            return Found(0.0, known, _COARSE, False)
         best: Found | None = None
         near, grid, fall = max(NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
+        room = _ROOM
         for _ in range(_PASSES):
-            made = self._made(y, log_t[0], grid, min(rtol * max(fall * y, 1.0), _MOST_AIM))
+            before = y if self._towards else self._ends - room * (self._ends - y)
+            made = self._made(y, log_t[0], grid, min(rtol * max(fall * y, 1.0), _MOST_AIM), before)
             if made is None:
                 return given_up(best)
             above, below, setting = made
-            upper = root(above.log, log_t[0], y, setting.tilt, +1, near)
+            upper = root(self._ended(above), log_t[0], y, setting.tilt, +1, near)
             if math.isinf(upper):
                 return given_up(best)
             lower = root(below.log, log_t[1], upper, setting.tilt, -1, near)
@@ -99,6 +117,9 @@ class Grid:
             y, moved, fall = upper, abs(upper - y), _fall(above.log, upper, rtol)
             if moved > _MOVED * upper:
                 continue  # made for another place
+            if not self._towards and lower <= max(before, 0.0) and before > 0:
+                room *= _MORE_ROOM
+                continue
             if width > _LOST * upper and not grid.plain:
                 grid = replace(grid, plain=True)
                 continue
@@ -116,7 +137,7 @@ class Grid:
         best: Found | None = None
         grid, log_f = self._fineness(work, rtol), -30.0
         for _ in range(_PASSES):
-            made = self._made(y, log_f, grid, rtol)
+            made = self._made(y, log_f, grid, rtol, y)
             if made is None:
                 return given_up(best)
             above, below, setting = made
@@ -144,8 +165,15 @@ class Grid:
         return _Fineness(work, math.log(max(rtol / (copies * _UNIT), _LEAST_ROOM)))
 
     def _first_place(self, log_t: float) -> float | None:
-        """At least the root, or a guess of it: from a coarse grid over everything that matters."""
-        y, place = self._chernoff(log_t) if self._towards else 0.0, math.inf
+        """About the root: from a coarse grid over everything that matters, or by Chernoff's bound."""
+        if not self._towards:
+            found = self._settled_place(0.0, log_t)
+            return found if found is None else min(found, max(self._chernoff(log_t), 0.0))
+        return self._settled_place(self._chernoff(log_t), log_t)
+
+    def _settled_place(self, y: float, log_t: float) -> float | None:
+        """The same from grids that are made for y, or for a place before it."""
+        place = math.inf
         for number in range(_LOOKS_FIRST):
             coarse = self._coarse(y, log_t)
             if coarse is None:
@@ -159,7 +187,7 @@ class Grid:
             else:
                 setting = guess.window(place, log_t, _ROUGH, _ROUGH)
                 above = Above(laws, h, setting, long=False, kernel=_kernel(h, setting, long=False))
-            found = root(above.log, log_t, place, tilt, +1, _NEAR_FIRST)
+            found = root(self._ended(above), log_t, place, tilt, +1, _NEAR_FIRST)
             if not math.isfinite(found):
                 return y if self._towards and math.isfinite(y) else None
             if number >= _SURE and abs(found - place) <= _MOVED * found:
@@ -168,12 +196,55 @@ class Grid:
             y = min(found, y) if self._towards else y
         return place
 
+    def _ended(self, above: Above) -> Callable[[float], float]:
+        """The bound from above, and nothing beyond the largest sum: there F is 0, however round-off is counted."""
+        return lambda y: -math.inf if y > self._last else above.log(y)
+
     def _chernoff(self, log_t: float) -> float:
         """About a place behind the root."""
-        with np.errstate(all="ignore"):
-            logs = sum((copies * law.log_mean_guess(_TILTS) for law, copies in self._laws), np.zeros_like(_TILTS))
-            places = (logs - log_t) / _TILTS
+        places = self._chernoff_places(log_t)[1]
         return float(np.min(places, where=np.isfinite(places), initial=math.inf))
+
+    def _chernoff_places(self, log_t: float) -> tuple[Floats, Floats]:
+        """Tilts, and where Chernoff's bound is t for each of them, about."""
+        tilts = _TILTS if self._towards else _MORE_TILTS
+        with np.errstate(all="ignore"):
+            logs = sum((copies * law.log_mean_guess(tilts) for law, copies in self._laws), np.zeros_like(tilts))
+            return tilts, (logs - log_t) / tilts
+
+    def _ends_before(self, place: float, log_t: float) -> bool:
+        """Whether F is proved to be at most t at a place: F(y) <= M(c)e^{-cy}, in balls."""
+        tilts, places = self._chernoff_places(log_t)
+        c = float(short(tilts[[int(np.argmin(np.where(np.isfinite(places), places, math.inf)))]])[0])
+        if any(c > law.most_tilt or law.points(c, 0.0) > _MOST_POINTS for law, _ in self._laws):
+            return False
+        with precision(FLOAT_BITS):
+            whole = sum((copies * law.log_mean(c) for law, copies in self._laws), arb(0))
+            return bool(whole - arb(c) * arb(place) < arb(log_t))
+
+    def _at_end(self, log_t: float, rtol: float) -> Found | None:
+        """The root, if it is within rtol of the largest sum, where nearly everything is.
+
+        If all losses are within d of their largest values the sum is within nd of its own; so F(y) is at least
+        p(1 - e^{y+nd-end}), p the chance of that.
+        """
+        if self._towards:
+            return None
+        with precision(FLOAT_BITS):
+            lower = max(self._before_end(log_t, arb(share * rtol * self._last)) for share in _SHORT)
+        found = Found(max(lower, 0.0), self._last, _COARSE, False, gridded=False)
+        return found if found.upper - found.lower <= rtol * found.upper else None
+
+    def _before_end(self, log_t: float, room: arb) -> float:
+        """At most the root, for losses that are short of their largest values by no more than the room together."""
+        end, chance = arb(0), arb(0)
+        each = room / sum(copies for _, copies in self._laws)
+        for law, copies in self._laws:
+            most = -(-ball(law.q)).log1p()
+            end += copies * most
+            chance += copies * law.tail(most - each).log()
+        left = -(arb(log_t) - chance).expm1()  # 1 - t/p
+        return float_down(end - room + left.log()) if chance.is_finite() and left > 0 else -math.inf
 
     def _coarse(self, y: float, log_f: float) -> tuple[list[tuple[GridLaw, int]], float] | None:
         rises = [self._rise(law, y, log_f) for law, _ in self._laws]
@@ -184,9 +255,11 @@ class Grid:
             (MixedGrid(law, h, rise).above(), copies) for (law, copies), rise in zip(self._laws, rises, strict=True)
         ], h
 
-    def _made(self, y: float, log_f: float, grid: _Fineness, aim: float) -> tuple[Above, Below, Setting] | None:
-        """Both sides on a grid of some places, for a relative error of F."""
-        coarse = self._coarse(y, log_f)
+    def _made(
+        self, y: float, log_f: float, grid: _Fineness, aim: float, first: float
+    ) -> tuple[Above, Below, Setting] | None:
+        """Both sides on a grid of some places for all y from the first one on, for a relative error of F."""
+        coarse = self._coarse(first, log_f)
         if coarse is None:
             return None
         guess = Guess(*coarse)
@@ -194,7 +267,7 @@ class Grid:
         if grid.plain:
             setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
         h = setting.period / grid.size * (1 + 1e-9)
-        grids = [(MixedGrid(law, h, self._rise(law, y, log_f)), copies) for law, copies in self._laws]
+        grids = [(MixedGrid(law, h, self._rise(law, first, log_f)), copies) for law, copies in self._laws]
         if max(made.count for made, _ in grids) > min(4 * _MOST, _LONGEST * grid.size):
             return None
         ups, downs = ([(make(grid), copies) for grid, copies in grids] for make in (MixedGrid.above, MixedGrid.below))
@@ -230,13 +303,15 @@ class _Fineness:
 
     def finer(self, width: float, rounding: float, over: float) -> _Fineness | None:
         """The next grid for a width and a round-off, both over the wanted width; None if nothing can be gained."""
+        if not (math.isfinite(width) and math.isfinite(rounding)):
+            return None
         left = self.work - self.size * (_LONG_PLACE if self.long else _PLACE)
         least = math.log(_LEAST_ROOM)
         room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9))  # with less room a longer period, but in floats
         long = self.long or (rounding > _ROUNDED and room < least)
         room = max(room + (_LONGER if long > self.long else 0.0), least)
         most = min(left / (_LONG_PLACE if long else _PLACE), _MOST)
-        if most < 1 or not (math.isfinite(width) and math.isfinite(rounding)):
+        if most < 1:
             return None
         wanted = self.size * max(width - 2 * rounding, _SHARE) ** _ORDER / _SHARE**_ORDER
         size = 1 << min(math.ceil(math.log2(wanted)), math.floor(math.log2(most)))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 
 import numpy as np
 from flint import arb
@@ -28,6 +29,8 @@ _MOST_PLACES = 1 << 20
 """Longer laws are left to other methods."""
 _FAINT, _TINY = 1e-290, 1e-280
 """Smaller masses are left out, and more than all of them together."""
+_LAWS, _SHORT = 64, 1 << 14
+"""So many laws of so many places at most are kept on their grids: 16 MB."""
 _MOST_OFF = 1e-12
 """A place farther from the grid than this part of the largest loss is not on it."""
 
@@ -50,9 +53,20 @@ class LatticeLaw:
         least: Floats = np.bincount(index, masses[1]).astype(np.float64) * (1 - crowd)
         faint = least < _FAINT
         most[faint] = least[faint] = 0.0
-        self._base, self._masses, self.slip, self._rest, self._before = base, (most, least), slip, rest, before
+        self.base, self._masses, self.slip, self._rest, self._before = base, (most, least), slip, rest, before
 
     @property
+    def most(self) -> Floats:
+        """The larger masses."""
+        return self._masses[0]
+
+    @cached_property
+    def spare(self) -> float:
+        """At least the mass that is not on the grid."""
+        with precision(FLOAT_BITS):
+            return float_up(self._rest.own + self._before) + 2 * _TINY if self._rest else _TINY
+
+    @cached_property
     def loss(self) -> float:
         """By how much the masses may be too large as a whole, as a log: at least the largest log(most/least)."""
         most, least = self._masses
@@ -63,36 +77,62 @@ class LatticeLaw:
         """At least the law."""
         nothing = Rest(arb(_TINY), arb(0), Fraction(0))
         rest = replace(self._rest, own=self._rest.own + self._before + _TINY) if self._rest else nothing
-        return GridLaw(self._base, self._masses[0], self.slip, None, rest)
+        return GridLaw(self.base, self._masses[0], self.slip, None, rest)
 
     def below(self) -> GridLaw:
         """At most the law."""
-        return GridLaw(self._base, self._masses[1], self.slip, None, self._rest)
+        return GridLaw(self.base, self._masses[1], self.slip, None, self._rest)
+
+
+def lost_by(laws: Sequence[tuple[LatticeLaw, int]]) -> float:
+    """At least the log of the larger masses of a sum over its masses."""
+    return math.fsum(copies * law.loss for law, copies in laws) * (1 + 4 * U)
 
 
 def lattice(laws: Sequence[tuple[Summand, int]], log_t: float) -> tuple[list[tuple[LatticeLaw, int]], float] | None:
     """The laws on their common grid, and its width; None if there is none."""
-    units: list[float] = []
-    for law, _ in laws:
-        if isinstance(law, AtomicLaw):
-            units += set(np.diff(np.sort(law.places)).tolist())
-        elif isinstance(law, DiscreteGaussianLaw):
-            units.append(float(law.shift / Fraction(law.sigma) ** 2))
-        else:
-            return None
-    units = sorted({unit for unit in units if unit > 0})
-    h = units[0] if len(units) == 1 else common_unit(units)
+    h = _width(tuple(law for law, _ in laws))
     if h is None:
         return None
     copies = sum(count for _, count in laws)
-    deviations = max(math.sqrt(2 * max(math.log(copies) - log_t + 33, 1.0)), _FAR)
+    deviations = math.ceil(max(math.sqrt(2 * max(math.log(copies) - log_t + 33, 1.0)), _FAR))
     found = []
     for law, count in laws:
-        on_grid = _atoms(law, h) if isinstance(law, AtomicLaw) else _discrete_gaussian(law, h, deviations)  # type: ignore[arg-type]
+        on_grid = _kept(law, h, deviations) if _is_short(law, h, deviations) else _placed(law, h, deviations)
         if on_grid is None:
             return None
         found.append((on_grid, count))
     return found, h
+
+
+@lru_cache(maxsize=_LAWS)
+def _width(laws: tuple[Summand, ...]) -> float | None:
+    """The width of the common grid."""
+    units: set[float] = set()
+    for law in laws:
+        if isinstance(law, AtomicLaw):
+            units |= set(np.diff(np.sort(law.places)).tolist())
+        elif isinstance(law, DiscreteGaussianLaw):
+            units.add(float(law.shift / Fraction(law.sigma) ** 2))
+        else:
+            return None
+    ordered = sorted(unit for unit in units if unit > 0)
+    return ordered[0] if len(ordered) == 1 else common_unit(ordered)
+
+
+def _is_short(law: Summand, h: float, deviations: int) -> bool:
+    """Whether a law takes so little room that it is kept."""
+    if isinstance(law, AtomicLaw):
+        return bool(np.ptp(law.places) <= _SHORT * h)
+    return isinstance(law, DiscreteGaussianLaw) and 2 * deviations * law.sigma * law.shift <= _SHORT
+
+
+def _placed(law: Summand, h: float, deviations: int) -> LatticeLaw | None:
+    """A law on the grid."""
+    return _atoms(law, h) if isinstance(law, AtomicLaw) else _discrete_gaussian(law, h, deviations)  # type: ignore[arg-type]
+
+
+_kept = lru_cache(maxsize=_LAWS)(_placed)
 
 
 def _atoms(law: AtomicLaw, h: float) -> LatticeLaw | None:
@@ -113,7 +153,7 @@ def _atoms(law: AtomicLaw, h: float) -> LatticeLaw | None:
     return LatticeLaw(Fraction(base), index, masses, slip, None)
 
 
-def _discrete_gaussian(law: DiscreteGaussianLaw, h: float, deviations: float) -> LatticeLaw | None:
+def _discrete_gaussian(law: DiscreteGaussianLaw, h: float, deviations: int) -> LatticeLaw | None:
     """The loss (Δ² - 2Δx)/2σ² for |x| up to some deviations; left of that lies the rest, with larger losses."""
     sigma, shift = Fraction(law.sigma), law.shift
     far = math.ceil(deviations * float(sigma)) + shift + 1

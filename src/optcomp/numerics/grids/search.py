@@ -9,14 +9,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
-from optcomp.numerics.blocked import U
 from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, meet, root
+from optcomp.numerics.grids.convolved import convolved_root
+from optcomp.numerics.grids.every_sum import EverySum, listed_laws
 from optcomp.numerics.grids.few_rounds import Grid
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import Counted
 from optcomp.numerics.grids.guess import Guess, Setting, faint_from
 from optcomp.numerics.grids.laplaces import LaplaceWay
-from optcomp.numerics.grids.lattice import LatticeLaw, lattice
+from optcomp.numerics.grids.lattice import LatticeLaw, lattice, lost_by
 from optcomp.numerics.grids.mirrored import MirroredGrid
 from optcomp.numerics.grids.replaced_sides import side_of
 from optcomp.numerics.grids.sides import Above, Below, Both
@@ -60,6 +61,8 @@ def way_for(laws: Laws) -> Way | None:
         return Mirrored(laws)
     if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
         return Lattice(laws)
+    if (listed := listed_laws(laws)) is not None:
+        return EverySum(listed)
     noise = [(law, copies) for law, copies in laws if isinstance(law, LaplaceLaw)]
     if len(noise) == len(laws) and LaplaceWay.serves(noise):
         return LaplaceWay(noise)
@@ -77,10 +80,12 @@ class Lattice:
         if log_t[0] < _LEAST_LOG or (on_grid := lattice(self._laws, log_t[0])) is None:
             return None
         laws, h = on_grid
+        best = convolved_root(laws, h, log_t, rtol)
+        if best is not None and best.upper - best.lower <= rtol * best.upper + NOTHING:
+            return best
         ups, downs, lost = _both(laws)
         guess = Guess(ups, h)
         tilt, y = guess.tilt_for(log_t[0])
-        best: Found | None = None
         near = max(NEAR, 1e-3 * rtol)
         for long in (False, True):
             setting = guess.setting(tilt, max(y, 0.0), log_t[0] - 3)
@@ -132,7 +137,7 @@ class Lattice:
 
 def _both(laws: Sequence[tuple[LatticeLaw, int]]) -> tuple[Counted, Counted, float]:
     """The laws from above and from below, and how far they are apart, as a log."""
-    lost = math.fsum(copies * law.loss for law, copies in laws) * (1 + 4 * U)
+    lost = lost_by(laws)
     return [(law.above(), copies) for law, copies in laws], [(law.below(), copies) for law, copies in laws], lost
 
 
@@ -196,6 +201,8 @@ class OnGrid(ABC, Generic[Kind]):
             if width <= aim + NOTHING or upper <= known:
                 return best
             rounding = above.rounding(upper) / setting.tilt
+            if math.isnan(rounding):
+                return given_up(best)
             y = upper
             wanted = size * max(math.sqrt(max(width - 2 * rounding, aim) / (_SHARE * aim)), 2.0)
             long = long or rounding > 0.1 * aim
@@ -225,6 +232,8 @@ class OnGrid(ABC, Generic[Kind]):
             if width <= rtol:
                 return best
             rounding = above.rounding(y)
+            if math.isnan(rounding):
+                return given_up(best)
             long = long or rounding > 0.1 * rtol
             limit = min(work / (_LONG_PLACE if long else _PLACE), _MOST)
             if size >= limit / 2 and not rounding > 0.1 * rtol:

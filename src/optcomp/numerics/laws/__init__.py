@@ -8,6 +8,8 @@ from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law, Summand
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics.laws.mixed_whole import CutWholeLaw, MixedWholeLaw, ReplacedWholeLaw
+from optcomp.numerics.laws.part_normal import PartNormalLaw, tails
 from optcomp.numerics.laws.replaced import (
     GluedLaplaceLaw,
     GluedLaw,
@@ -15,11 +17,13 @@ from optcomp.numerics.laws.replaced import (
     ReplacedLaplaceLaw,
     ReplacedNormalLaw,
 )
+from optcomp.numerics.laws.whole_law import WholeLaw
 
 __all__ = [
     "AtomicLaw",
     "Atoms",
     "CutNormalLaw",
+    "CutWholeLaw",
     "DiscreteGaussianLaw",
     "GluedLaplaceLaw",
     "GluedLaw",
@@ -30,9 +34,14 @@ __all__ = [
     "MOST_SIGMA",
     "MixedLaplaceLaw",
     "MixedNormalLaw",
+    "MixedWholeLaw",
     "NormalLaw",
+    "PartNormalLaw",
     "ReplacedLaplaceLaw",
     "ReplacedNormalLaw",
+    "ReplacedWholeLaw",
     "Summand",
+    "WholeLaw",
     "normal_excess",
+    "tails",
 ]

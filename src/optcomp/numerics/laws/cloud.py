@@ -25,6 +25,8 @@ LOG_CUT = 46.0  # e^-46 is 1e-20: what the points may miss of a law, far below u
 MOST_POINTS = 400_000  # more points than that cost more than the bound is worth
 _SIDE, _SLICE, _STACK = 64, 15, 32
 """64 * 64 * 15 multiplications: see `contour/products.py`."""
+_LONG_RUN, _FEW = 512, 8
+"""Nodes from which a matrix product is worth it for a few points too, and how many they must be."""
 _CHUNK = 16 * _SLICE * _STACK
 """Points at a time: their rotations take some megabytes."""
 _TERMS = 20  # of the exponential series up to 1: the rest is below 1/20!, less than u/200
@@ -71,7 +73,7 @@ class Cloud:
 
     def waves(self, theta: Floats) -> Waves:
         """φ at some θ; long runs of them are evenly spaced."""
-        if in_products(theta.size, self.place.size):
+        if in_products(theta.size, self.place.size) and _even(theta):
             return self._products(theta)
         rows = max(CACHED // self.place.size, 1)
         parts = [self._offsets(theta[i : i + rows]) for i in range(0, theta.size, rows)]
@@ -116,8 +118,14 @@ class Cloud:
 
 
 def in_products(nodes: int, points: int) -> bool:
-    """Whether a matrix product is worth its preparation."""
-    return nodes >= 2 * _SIDE and points >= 4 * _SIDE
+    """Whether a matrix product is worth its preparation; of few points only for long runs, far out."""
+    return (nodes >= 2 * _SIDE and points >= 4 * _SIDE) or (nodes >= _LONG_RUN and points >= _FEW)
+
+
+def _even(theta: Floats) -> bool:
+    """Whether places are evenly spaced but for round-off."""
+    step = (theta[-1] - theta[0]) / (theta.size - 1)
+    return bool(np.abs(np.diff(theta) - step).max() <= 1e-3 * step)
 
 
 def _row_sums(terms: Floats) -> Floats:

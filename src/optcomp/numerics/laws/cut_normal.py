@@ -31,6 +31,10 @@ class CutNormalLaw(MixedNormalLaw):
         plain, shifted = normal_tail(arb(self.end)), normal_tail(arb(self.end) - mu)
         return (1 - q) * plain + q * shifted, plain
 
+    def loss_of_cut(self, c: float) -> float:
+        """What the end costs at a tilt, in terms of what φ misses."""
+        return self.rule(c, 1.0).missed
+
     def sides(self, y: float | arb) -> tuple[arb, arb]:
         raise ArithmeticError("a part of a law has no tail of its own")
 

@@ -106,6 +106,9 @@ class DiscreteGaussianLaw(Law):
         others = 2 + 2 / -math.expm1(-0.25 * self._beta**2)
         return min(-0.5 * away * away + math.log(others / self._known[c, "ring"]), 0.0)
 
+    def log_most_ranges(self, c: float, theta: Floats, radius: float) -> Floats:
+        return np.array([self.log_most_near(c, place, radius) for place in theta.tolist()])
+
     def cost(self, c: float, theta: float, count: int) -> float:
         return 100.0 + 120.0 * (2 * self._reach + 1)
 
@@ -125,6 +128,12 @@ class DiscreteGaussianLaw(Law):
         if bound > 0.5:
             return 1 - self._below(1 - _least_whole_at_or_above(bound))
         top = int(_least_whole_at_or_above(bound).unique_fmpz()) - 1
+        return self.up_to(top)
+
+    def up_to(self, top: int) -> arb:
+        """P(X <= top) for the noise X, from the shorter side."""
+        if top > 0:
+            return 1 - self.up_to(-top - 1)
         whole = (2 * arb.pi()).sqrt() * ball(self.sigma) * self.ring(0.0)
         return self._weight_up_to(top) / whole
 

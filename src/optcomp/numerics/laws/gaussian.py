@@ -44,6 +44,9 @@ class NormalLaw(Law):
     def log_most_near(self, c: float, theta: float, radius: float) -> float:
         return -0.5 * self._v * max(theta - radius, 0.0) ** 2 * (1 - 16 * U)
 
+    def log_most_ranges(self, c: float, theta: Floats, radius: float) -> Floats:
+        return np.array([self.log_most_near(c, place, radius) for place in theta.tolist()])
+
     def cost(self, c: float, theta: float, count: int) -> float:
         return 20.0
 

@@ -42,6 +42,9 @@ class Summand(ABC):
     most_tilt: float = math.inf
     """Beyond this tilt the law is too costly to look at."""
 
+    returns: bool = False
+    """Whether |φ| comes back near 1 again and again: a law on many values that are not on a lattice."""
+
     @abstractmethod
     def log_mean(self, c: float) -> arb:
         """log E e^{cL} as a ball, at the working precision."""
@@ -72,6 +75,11 @@ class Summand(ABC):
         """At least log|φ| within `radius` of θ."""
         most = math.exp(float(self.waves(c, np.array([theta])).log_most[0])) + radius * self.slope(c)
         return math.log(most) + 1e-12 if most < 1 else 0.0
+
+    def log_most_ranges(self, c: float, theta: Floats, radius: float) -> Floats:
+        """At least log|φ| within `radius` of each of many θ."""
+        most = np.exp(self.waves(c, theta).log_most) + radius * self.slope(c)
+        return np.asarray(np.where(most < 1, np.log(np.minimum(most, 1.0)) + 1e-12, 0.0))
 
     @abstractmethod
     def cost(self, c: float, theta: float, count: int) -> float:

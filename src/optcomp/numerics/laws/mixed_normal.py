@@ -30,6 +30,8 @@ from optcomp.numerics.laws.mixed_shape import Rule, Shape, log_ratio, middle_of,
 Direction = Literal["towards", "away"]
 _GUESSES, _NEAR = 240, 9.0
 """Points of a guess, and the standard deviations around a hump that they cover."""
+_SEARCHES, _SETTLED = 40, 1e-6
+"""Rounds of a search for a hump at most, and a move, in deviations, that ends it: it is a guess."""
 _MOST_REACH = 300.0  # deviations from 0 at which the tilted law may lie; farther out it costs too much
 _MOST_SHAPES = 64  # tilts remembered for a law
 _APART = 60.0  # μ from which the two humps are integrated apart
@@ -130,12 +132,17 @@ class MixedNormalLaw(CloudLaw):
         """Points with the logs of their widths, for each γ: about the outermost x with x = γμπ(x)."""
         end = power * self._mu
         low, high = np.minimum(end, 0.0), np.maximum(end, 0.0)
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            right = middle < end * self._share(middle)
-            up, down = end * self._share(low), end * self._share(high)  # for γ >= 0 both move inwards to such an x
-            low = np.where(end >= 0, up, np.where(right, middle, low))
-            high = np.where(end >= 0, down, np.where(right, high, middle))
+        risen = end >= 0  # there both ends move inwards to such an x by themselves; elsewhere the interval is halved
+        for _ in range(_SEARCHES):
+            before = low, high
+            if risen.any():
+                low, high = (np.where(risen, end * self._share(x), x) for x in (low, high))
+            if not risen.all():
+                middle = 0.5 * (low + high)
+                right = middle < end * self._share(middle)
+                low, high = np.where(risen | ~right, low, middle), np.where(risen | right, high, middle)
+            if max(np.abs(low - before[0]).max(), np.abs(high - before[1]).max()) < _SETTLED:
+                break
         unit = (2 * np.arange(_GUESSES) + 1) / _GUESSES - 1
         apart = high - low > 4 * _NEAR
         half = np.where(apart, _NEAR, 0.25 * (high - low) + 0.5 * _NEAR)[:, np.newaxis]

@@ -164,11 +164,17 @@ class Tilted:
         return (low + 4 if low > self.piece.low else low), (high - 4 if high < self.piece.high else high)
 
     def base_panels(self) -> tuple[Floats, Floats]:
-        """Panels that are narrow enough for A; all edges are short binary fractions, so that none overlap."""
+        """Panels that are narrow enough for A, the last as short as the end asks for.
+
+        All edges are short binary fractions, so that none overlap.
+        """
         low, high = self.ends
         half = math.ldexp(1.0, math.floor(math.log2(min(_WIDEST, _TURN / float(self.piece.steep)))))
-        count = round((high - low) / (2 * half))
-        return np.asarray(low + half * (2.0 * np.arange(count) + 1)), np.full(count, half)
+        count = int((high - low) / (2 * half))
+        rest = 0.5 * (high - (low + 2 * half * count))
+        middle: Floats = np.asarray(low + half * (2.0 * np.arange(count) + 1))
+        halves: Floats = np.full(count, half)
+        return (middle, halves) if rest == 0 else (np.append(middle, high - rest), np.append(halves, rest))
 
     def logs(self, t: Floats) -> tuple[Floats, Floats]:
         """The log of the integrand, and a bound on its error."""
@@ -234,17 +240,17 @@ class Tilted:
     def variation(self, top: float) -> float:
         """At least the variation of G/L' with its values at both ends, in units of e^top."""
         piece, steep = self.piece, float(self.piece.steep)
-        wide = self.base_panels()[1]
-        low, origin = self.ends[0], float(piece.origin)
-        count, half = wide.size * _FINER, float(wide[0]) / _FINER
-        middle, halves = np.asarray(low + half * (2.0 * np.arange(count) + 1)), np.full(count, half)
-        left, right = middle - half, middle + half
+        centre, wide = self.base_panels()
+        origin = float(piece.origin)
+        halves = np.repeat(wide / _FINER, _FINER)
+        middle = np.repeat(centre - wide, _FINER) + halves * np.tile(2.0 * np.arange(_FINER) + 1, wide.size)
+        left, right = middle - halves, middle + halves
         own, mirrored = piece.share, piece.den == "mirror"
         least = own(left) + (own(-right) if mirrored else 0.0)
         pull = abs(self.power) * own(right) + (abs(self.other) * own(-left) if mirrored else 0.0)
-        far = np.maximum(abs(left + origin), abs(right + origin)) if piece.normal else np.full(count, steep / 2)
+        far = np.maximum(abs(left + origin), abs(right + origin)) if piece.normal else np.full(middle.size, steep / 2)
         with np.errstate(divide="ignore", over="ignore"):
             log_f = self.log_most(middle, halves, 0.0, 0.0) - top - np.log(steep * least)
-            inner = float((2 * half * np.exp(log_f) * (far + steep * (pull + 1))).sum())
+            inner = float((2 * halves * np.exp(log_f) * (far + steep * (pull + 1))).sum())
             ends = float(np.exp(log_f[0]) + np.exp(log_f[-1]))
         return 1.01 * (inner + ends)

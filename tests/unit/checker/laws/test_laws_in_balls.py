@@ -13,17 +13,22 @@ from flint import acb, arb
 
 from optcomp.checker.balls import working
 from optcomp.checker.laws import (
+    BatchLaplace,
+    BatchNormal,
     DiscreteGaussian,
     Laplace,
     Law,
+    ReplacedLaplace,
+    ReplacedNormal,
     SampledLaplace,
     SampledNormal,
     discrete_laplace,
+    laplace_rule,
     response,
-    sampled_laplace,
-    sampled_normal,
 )
-from tests.oracles import losses
+from optcomp.checker.laws.laplace_rule import LaplaceRule
+from optcomp.checker.laws.normal_rule import Guessed, NormalRule, Rule
+from tests.oracles import losses, replaced_losses
 from tests.oracles.losses import Hockey, Moment, atoms_moment
 from tests.oracles.truth import real
 
@@ -80,6 +85,28 @@ for eps, q in ((1.0, 0.01), (0.1, 0.3), (5.0, 0.01)):
         SampledLaplace(eps, q, "added"),
         losses.subsampled_laplace_moment(eps, q, "away"),
         losses.subsampled_laplace_hockey(eps, q, "away"),
+    )
+for mu, q in ((1.0, 0.01), (0.25, 1 / 3000), (3.3, 0.02), (1.6, 0.7)):
+    CASES[f"gaussian {mu:g} replaced"] = (
+        ReplacedNormal(mu, q),
+        replaced_losses.replaced_gaussian_moment(mu, q),
+        replaced_losses.replaced_gaussian_hockey(mu, q),
+    )
+    CASES[f"gaussian {mu:g} in a batch"] = (
+        BatchNormal(mu, q),
+        replaced_losses.glued_gaussian_moment(mu, q),
+        replaced_losses.glued_gaussian_hockey(mu, q),
+    )
+for eps, q in ((1.0, 0.01), (0.1, 0.3), (5.0, 0.01)):
+    CASES[f"laplace {eps:g} replaced"] = (
+        ReplacedLaplace(eps, q),
+        replaced_losses.replaced_laplace_moment(eps, q),
+        replaced_losses.replaced_laplace_hockey(eps, q),
+    )
+    CASES[f"laplace {eps:g} in a batch"] = (
+        BatchLaplace(eps, q),
+        replaced_losses.glued_laplace_moment(eps, q),
+        replaced_losses.glued_laplace_hockey(eps, q),
     )
 
 law_cases = pytest.mark.parametrize(("law", "moment", "hockey"), CASES.values(), ids=CASES)
@@ -153,36 +180,88 @@ def test_many_waves_stay_narrow() -> None:
         assert coin[3000].overlaps(losses.response_moment(0.7, 5)(acb(2, 750)) / losses.response_moment(0.7, 5)(acb(2)))
 
 
-def test_a_coarse_rule_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+COARSE = pytest.mark.parametrize(
+    ("law", "truth"),
+    [
+        (SampledNormal(1.0, 0.2, "removed"), losses.subsampled_gaussian_moment(1.0, 0.2, "towards")),
+        (ReplacedNormal(1.0, 0.2), replaced_losses.replaced_gaussian_moment(1.0, 0.2)),
+    ],
+)
+
+
+@COARSE
+@pytest.mark.parametrize("change", ["step", "range"])
+def test_a_coarse_rule_says_so(law: Law, truth: Moment, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that are too long, and ranges that are too short, widen the balls: both error terms are counted."""
-    mu, q = 1.0, 0.2
-    law, truth = SampledNormal(mu, q, "removed"), losses.subsampled_gaussian_moment(mu, q, "towards")
-    kept = SampledNormal._rule
-    for change in ("step", "range"):
+    kept = NormalRule._rule
 
-        def worse(self: SampledNormal, gamma: float, end: float, change: str = change) -> sampled_normal._Rule:
-            rule = kept(self, gamma, end)
-            if change == "step":
-                return rule._replace(step=rule.step * 4, start=rule.start, points=rule.points // 4 + 1)
-            return rule._replace(start=rule.start + 12 * rule.step, points=max(rule.points - 24, 2))
+    def worse(self: NormalRule, powers: Guessed, end: float) -> Rule:
+        rule = kept(self, powers, end)
+        if change == "step":
+            return rule._replace(step=rule.step * 4, start=rule.start, points=rule.points // 4 + 1)
+        return rule._replace(start=rule.start + 12 * rule.step, points=max(rule.points - 24, 2))
 
-        monkeypatch.setattr(SampledNormal, "_rule", worse)
-        with working(BITS):
-            c, step = arb(2), arb(2)
-            wave = law.waves(c, step, 3)[3]
-            wanted = truth(acb(2, 6)) / truth(acb(2)).real
-            assert wave.overlaps(wanted)
-            assert wave.real.rad() > 1e-24
-            assert law.log_moment(c).overlaps(truth(acb(2)).real.log())
+    monkeypatch.setattr(NormalRule, "_rule", worse)
+    with working(BITS):
+        c, step = arb(2), arb(2)
+        wave = law.waves(c, step, 3)[3]
+        wanted = truth(acb(2, 6)) / truth(acb(2)).real
+        assert wave.overlaps(wanted)
+        assert wave.real.rad() > 1e-24
+        assert law.log_moment(c).overlaps(truth(acb(2)).real.log())
 
 
-def test_too_few_points_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    law, truth = SampledLaplace(4.0, 0.3, "added"), losses.subsampled_laplace_moment(4.0, 0.3, "away")
-    monkeypatch.setattr(SampledLaplace, "_choice", lambda self, gamma, end: (6, 1.5))
+@pytest.mark.parametrize(
+    ("law", "truth", "points"),
+    [
+        (SampledLaplace(4.0, 0.3, "added"), losses.subsampled_laplace_moment(4.0, 0.3, "away"), 6),
+        (ReplacedLaplace(4.0, 0.3), replaced_losses.replaced_laplace_moment(4.0, 0.3), 16),
+        (BatchLaplace(4.0, 0.3), replaced_losses.glued_laplace_moment(4.0, 0.3), 8),
+    ],
+)
+def test_too_few_points_say_so(law: Law, truth: Moment, points: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LaplaceRule, "_choice", lambda self, gamma, end: (points, 1.5))
     with working(BITS):
         wave, wanted = law.waves(arb(1), arb(3), 2)[2], truth(acb(1, 6)) / truth(acb(1)).real
         assert wave.overlaps(wanted)
         assert wave.real.rad() > abs(wave.real.mid() - wanted.real)
+
+
+@pytest.mark.parametrize("change", ["points", "range"])
+def test_a_coarse_rule_of_a_batch_says_so(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    law, truth = BatchNormal(2.0, 0.3), replaced_losses.glued_gaussian_moment(2.0, 0.3)
+    kept = BatchNormal._choice
+
+    def worse(self: BatchNormal, c: float, end: float) -> tuple[int, float, float]:
+        count, ratio, far = kept(self, c, end)
+        return (count // 4, ratio, far) if change == "points" else (count, ratio, 2 * c + 3)
+
+    monkeypatch.setattr(BatchNormal, "_choice", worse)
+    with working(BITS):
+        wave, wanted = law.waves(arb(1), arb(3), 2)[2], truth(acb(1, 6)) / truth(acb(1)).real
+        assert wave.overlaps(wanted)
+        assert wave.real.rad() > abs(wave.real.mid() - wanted.real) > 1e-20
+        assert law.log_moment(arb(1)).overlaps(truth(acb(1)).real.log())
+
+
+def test_a_line_at_any_height_bounds_a_batch() -> None:
+    """The atom, the lines and the upright parts at their ends are all needed: without one the bound is false."""
+    law, truth = BatchNormal(1.0, 0.1), replaced_losses.glued_gaussian_moment(1.0, 0.1)
+
+    def bounds(theta: float, height: float) -> list[arb]:
+        c = arb(2)
+        return [law._none(), law._lines(c, arb(theta), height), law._upright(c, arb(theta), height)]
+
+    with working(BITS):
+        for height in (0.02, 0.3, 1.0, 2.9):
+            for theta in (1.0, 8.0, 60.0, 4000.0):
+                assert not abs(truth(acb(2, theta))) > sum(bounds(theta, height), arb(0))
+        atom, lines, upright = bounds(4000.0, 0.3)
+        assert abs(truth(acb(2, 4000))) > lines + upright
+        atom, lines, upright = bounds(60.0, 0.3)
+        assert max(abs(truth(acb(2, 55 + shift))).lower() for shift in range(10)) > atom
+        atom, lines, upright = bounds(1.0, 0.02)
+        assert abs(truth(acb(2, 1))) > atom + upright
 
 
 def test_atoms_left_out_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +277,6 @@ def test_atoms_left_out_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_points_and_weights_of_the_rule() -> None:
     with working(BITS):
-        rule = sampled_laplace._legendre(7, BITS)
+        rule = laplace_rule.legendre(7, BITS)
         assert sum((weight for _, weight in rule), arb(0)).overlaps(arb(2))
         assert sum((weight * node**12 for node, weight in rule), arb(0)).overlaps(arb(2) / 13)

@@ -19,7 +19,7 @@ from optcomp.checker.laws import (
     discrete_laplace,
     response,
 )
-from optcomp.checker.sums import Total, lattice, plan
+from optcomp.checker.sums import Total, laplaces, lattice, plan
 from optcomp.checker.sums.integral import integrated
 from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
 from optcomp.checker.sums.listed import Listed, few_values
@@ -74,6 +74,16 @@ def contains(found: Range, truth: arb, width: float) -> bool:
 def truth_at(truth: Truth, y: float) -> arb:
     with working(BITS):
         return truth.excess(Fraction(y), BITS)
+
+
+def test_terms_left_out_of_laplace_losses_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Followed from too low a T, with later terms and without, the sum is wide and holds the truth."""
+    total, truth, y = LAPLACES["twelve"]
+    for end in (9, 14):
+        monkeypatch.setattr(laplaces, "_end", lambda copies, x, bits, end=end: end)
+        found = laplace_sum(total, Fraction(y), 128)
+        assert contains(found, truth_at(truth, y), 1e-3)
+        assert not contains(found, truth_at(truth, y), 1e-25)
 
 
 @pytest.mark.parametrize(("total", "truth", "y"), LAPLACES.values(), ids=LAPLACES)

@@ -15,6 +15,7 @@ from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
+from optcomp.numerics.laws.mixed_whole import MixedWholeLaw, ReplacedWholeLaw
 from optcomp.numerics.laws.replaced import GluedLaplaceLaw, GluedNormalLaw, ReplacedLaplaceLaw, ReplacedNormalLaw
 from tests.oracles.losses import (
     Hockey,
@@ -46,6 +47,7 @@ from tests.oracles.replaced_losses import (
     replaced_laplace_hockey,
     replaced_laplace_moment,
 )
+from tests.oracles.sampled_whole import Side, whole_hockey, whole_moment
 from tests.oracles.truth import Rational, real
 
 
@@ -111,6 +113,18 @@ def _mixed_laplace(eps: Rational, q: Rational, way: Way) -> Known:
     return Known(lambda: MixedLaplaceLaw(eps, q, way), *truth, reach, 200 / max(float(eps), 0.2), 110)
 
 
+def _sampled_whole(sigma: Rational, shift: int, q: Rational, side: Side) -> Known:
+    truth = whole_moment(sigma, shift, q, side), whole_hockey(sigma, shift, q, side)
+    reach = float(q) if side == "away" else 3 * shift / float(sigma)
+
+    def make() -> Law:
+        if side == "replaced":
+            return ReplacedWholeLaw(Fraction(sigma), shift, q)
+        return MixedWholeLaw(Fraction(sigma), shift, q, side)
+
+    return Known(make, *truth, reach, 1e4)
+
+
 def _replaced_normal(mu: Rational, q: Rational) -> Known:
     truth = replaced_gaussian_moment(mu, q), replaced_gaussian_hockey(mu, q)
     return Known(lambda: ReplacedNormalLaw(mu, q), *truth, 3 * float(mu), 30 / max(float(mu), 0.1), 110)
@@ -132,6 +146,8 @@ def _glued_laplace(eps: Rational, q: Rational) -> Known:
 
 
 REPLACED = {"normal": (_replaced_normal, _glued_normal), "laplace": (_replaced_laplace, _glued_laplace)}
+
+WHOLE_SIDES: tuple[Side, ...] = ("towards", "away", "replaced")
 
 KNOWN: dict[str, Known] = {
     **{f"laplace {eps}": _laplace(eps) for eps in (1e-3, 0.1, Fraction(1, 3), 1.0, 4.0, 30.0)},
@@ -159,6 +175,17 @@ KNOWN: dict[str, Known] = {
         f"subsampled laplace {eps} {q} {way}": _mixed_laplace(eps, q, way)
         for eps, q in ((1e-3, 0.5), (0.5, 1e-6), (1.0, 0.99), (4.0, 0.02), (12.0, 0.3))
         for way in ("towards", "away")
+    },
+    **{
+        f"subsampled whole {sigma} {shift} {q} {side}": _sampled_whole(sigma, shift, q, side)
+        for sigma, shift, q in (
+            (0.3, 1, 0.3),
+            (1.0, 1, 0.01),
+            (1.0, 3, 0.99),
+            (Fraction(7, 3), 1, Fraction(1, 3)),
+            (40.0, 2, 1e-3),
+        )
+        for side in WHOLE_SIDES
     },
     **{
         f"subsampled {noise} {size} {q} {name}": make(size, q)
