@@ -36,11 +36,13 @@ over ours. **below** marks an answer below our lower side, so below the truth; *
 Opacus asks its accountant PRV, and RDP with the orders of Opacus. `GDP (CLT)` is the central limit formula of Opacus'
 accountant GDP. A peer may take {limit:.0f} s."""
 
-_WHY = """\
-They are of two kinds. With σ of .2 or less and few rounds the sum is taken on a grid, which can only be so fine: its
-length is capped. At rates of 1e-5 and less a person hardly ever takes part: the transform hardly fades and is followed
-far out, where round-off and the cap on nodes both count; which of them counts more was not found out. `rtol=1e-10` was
-tried and does not help: such rows become at most four times narrower."""
+_RARE = 1e-5
+"""Rates up to which a person hardly ever takes part."""
+_WHY_RARE = """\
+At rates of 1e-5 and less a person hardly ever takes part: the transform hardly fades and is followed far out, where
+round-off and the cap on nodes both count; which of them counts more was not found out."""
+_WHY_FEW = """\
+With σ of .2 or less and few rounds the sum is taken on a grid, which can only be so fine: its length is capped."""
 
 _LATTICES = """\
 Losses on a lattice, and Laplace noise. The peer is dp-accounting: `best` is made to measure, with the lattice as its
@@ -89,7 +91,9 @@ def _ours(asker: Asker) -> str:
     if not wide:
         return told
     listed = "; ".join(f"{_name(setting)}: {width_cell(outcome)}" for setting, outcome in wide.items())
-    return f"{told} Wider are {listed}. {_WHY}"
+    reasons = [_WHY_RARE] * any(setting.rate <= _RARE for setting in wide)
+    reasons += [_WHY_FEW] * any(setting.rate > _RARE for setting in wide)
+    return " ".join([told, f"Wider are {listed}.", *reasons])
 
 
 def _confirmed(asker: Asker) -> str:

@@ -10,6 +10,7 @@ from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, 
 
 import optcomp as oc
 from optcomp.interop.flower import FlowerAccountant
+from tests.frameworks.page_blocks import check_page
 
 DELTA, CLIENTS = 1e-5, 1000
 EVENT = GaussianPrivacyEvent(1.1, 50, CLIENTS)
@@ -38,6 +39,22 @@ def test_without_amplification() -> None:
     assert accountant.get_epsilon(DELTA) == pytest.approx(oc.compose({oc.Gaussian(1.1): 3}, delta=DELTA).upper)
 
 
+def test_clients_drawn_without_replacement() -> None:
+    """By ZDW22-11; Flower's own accountant takes the noise as if a replaced client moved the sum by one clip norm."""
+    fixed = PrivacyConfig(DELTA, CLIENTS, NeighboringRelation.REPLACE_ONE, SamplingMethod.WITHOUT_REPLACEMENT, 9.0)
+    accountant = FlowerAccountant(fixed)
+    accountant.compose(GaussianPrivacyEvent(3.0, 50, CLIENTS), 100)
+    truth = oc.compose({oc.WithoutReplacement(oc.Gaussian(3.0, 2), 50, CLIENTS): 100}, delta=DELTA)
+    assert truth.lower <= accountant.get_epsilon(DELTA) <= truth.upper * (1 + 1e-8)
+    assert accountant.would_exceed(GaussianPrivacyEvent(0.7, 50, CLIENTS), count=100)
+    again = FlowerAccountant(fixed)
+    again.load_state_dict(json.loads(json.dumps(accountant.state_dict())))
+    assert again.get_epsilon(DELTA) == accountant.get_epsilon(DELTA)
+    alone = FlowerAccountant(fixed)
+    alone.compose(GaussianPrivacyEvent(3.0, CLIENTS, CLIENTS))
+    assert alone.get_epsilon(DELTA) == pytest.approx(oc.compose({oc.Gaussian(3.0, 2): 1}, delta=DELTA).upper, rel=1e-8)
+
+
 def test_limits_are_looked_at_without_spending() -> None:
     accountant = FlowerAccountant(config(most=2.0))
     accountant.compose(EVENT, 10)
@@ -63,9 +80,6 @@ def test_checkpoints() -> None:
 
 
 def test_what_is_refused() -> None:
-    fixed = PrivacyConfig(DELTA, CLIENTS, NeighboringRelation.REPLACE_ONE, SamplingMethod.WITHOUT_REPLACEMENT)
-    with pytest.raises(oc.InvalidInput, match="fixed size"):
-        FlowerAccountant(fixed)
     with pytest.raises(oc.InvalidInput, match="1000 clients"):
         FlowerAccountant(config()).compose(GaussianPrivacyEvent(1.0, 5, 10))
 
@@ -75,3 +89,8 @@ def test_its_strategy_takes_it() -> None:
     accountant.compose(EVENT)
     strategy = DifferentialPrivacyServerSideFixedClipping(FedAvg(), 1.1, 1.0, 50, accountant=accountant)
     assert strategy.accountant is accountant
+
+
+def test_the_blocks_of_the_page() -> None:
+    """The page on training shows what they print."""
+    assert check_page("flower") == 2

@@ -7,6 +7,7 @@ from jax_privacy import accounting
 
 import optcomp as oc
 from optcomp.interop.jax_privacy import OptcompAccountantConfig
+from tests.frameworks.page_blocks import check_page
 
 PARAMS = accounting.DpParams(
     num_samples=50_000,
@@ -39,3 +40,8 @@ def test_noise_for_a_target() -> None:
     )
     steps = {oc.PoissonSubsampled(oc.Gaussian(noise), 0.01): 1000}
     assert 1.9 < oc.compose(steps, delta=1e-5).lower <= 2.0
+
+
+def test_the_blocks_of_the_page() -> None:
+    """The page on training shows what they print."""
+    assert check_page("jax-privacy") == 1

@@ -22,6 +22,7 @@ import optcomp as oc
 import optcomp.interop.opacus
 from optcomp.checker import check
 from optcomp.interop.opacus import OpacusAccountant
+from tests.frameworks.page_blocks import check_page
 
 NOISE, RATE, STEPS, DELTA = 1.5, 0.04, 2250, 1e-5
 TRUTH = 6.7687803934
@@ -242,3 +243,8 @@ def test_a_target_and_physical_batches() -> None:
         epochs(model, optimizer, small, 2)
     assert 2.9 < engine.get_epsilon(DELTA) < 3.0
     assert len(engine.accountant) == 8
+
+
+def test_the_blocks_of_the_page() -> None:
+    """The page on training shows what they print."""
+    assert check_page("opacus") == 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Mapping
 from typing import Any
 
 from dp_accounting import dp_event
@@ -19,13 +21,29 @@ from optcomp.numerics import exact
 class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounting is not typed
     """Keeps count of events and tells what they cost together: never less than the truth, rounding included.
 
-    The events, and how many there are, must not depend on answers; the questions asked may.
+    The events, and how many there are, must not depend on answers; the questions asked may.  Threads may compose and
+    ask; a copy goes its own way, and makes its contours anew.
     """
 
     def __init__(self, neighboring_relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> None:
         super().__init__(checked_relation(neighboring_relation))
         self._account = Account()
-        self._composer, self._told = Composer(), dict[Part, int]()
+        self._composer, self._told, self._lock = Composer(), dict[Part, int](), threading.RLock()
+
+    def __getstate__(self) -> dict[str, object]:
+        with self._lock:
+            kept = {name: value for name, value in self.__dict__.items() if name not in ("_composer", "_told", "_lock")}
+            return {**kept, "_account": Account(dict(self._account.counts), self._account.naked)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._composer, self._told, self._lock = Composer(), dict[Part, int](), threading.RLock()
+
+    def compose(self, event: dp_event.DpEvent, count: int = 1) -> Any:
+        """Account for an event, so many times; returns itself."""
+        with self._lock:
+            super().compose(event, count)
+        return self
 
     @property
     def counts(self) -> dict[Part, int]:
@@ -54,7 +72,8 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
             checked_delta(delta, "target_delta")
         if self._account.naked is not None:
             return math.inf
-        return 0.0 if delta == 1 else float(self._current().total(delta=delta).upper)
+        with self._lock:
+            return 0.0 if delta == 1 else float(self._current().total(delta=delta).upper)
 
     def get_delta(self, target_epsilon: float) -> float:
         """At least the δ that all events cost together at this ε, which may be infinite."""
@@ -64,7 +83,8 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
             return 1.0
         if endless:
             return float(compose(_leaks(self._account.counts), epsilon=eps).upper)
-        return float(self._current().total(epsilon=eps).upper)
+        with self._lock:
+            return float(self._current().total(epsilon=eps).upper)
 
     def _current(self) -> Composer:
         """A composer of all that was accounted for: what it computed for the last answer serves the next."""

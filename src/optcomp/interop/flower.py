@@ -18,22 +18,24 @@ from flwr.serverapp import GaussianPrivacyEvent, PrivacyConfig, PrivacySpent, Sa
 
 from optcomp.composition import MOST_COPIES
 from optcomp.guarantees import checked_epsilon
-from optcomp.interop.steps import Step, StepTotals
+from optcomp.interop.steps import DrawnStep, Step, StepTotals
 from optcomp.numerics import whole
 
 NAME = "optcomp"
 """What `PrivacySpent.accounting_method` says."""
 _VERSION = 1
 """Of the state dictionaries."""
-_FIXED_SIZE = "samples of a fixed size are not counted here, but by `optcomp train --batches without-replacement`"
 
 
 class FlowerAccountant:
-    """Client-level cost of rounds of noisy aggregation: never below the truth, rounding included."""
+    """Client-level cost of rounds of noisy aggregation: never below the truth, rounding included.
+
+    The noise of an event is over the clip norm of one client's update.  Samples without replacement are covered by
+    ZDW22-11 for clients that are replaced, which move the sum by up to twice the clip norm: the population must be
+    fixed and public, and every round must draw its clients anew and hear from all of them.
+    """
 
     def __init__(self, config: PrivacyConfig) -> None:
-        if config.sampling_method is SamplingMethod.WITHOUT_REPLACEMENT:
-            raise InvalidInput("config", config.sampling_method.value, _FIXED_SIZE)
         self._config, self._lock, self._totals = config, threading.RLock(), StepTotals()
         self._done: list[tuple[GaussianPrivacyEvent, int]] = []
 
@@ -112,10 +114,12 @@ class FlowerAccountant:
             raise InvalidInput("event", event.population_size, f"must be about {self._config.population_size} clients")
         return event
 
-    def _steps(self) -> list[Step]:
+    def _steps(self) -> list[Step | DrawnStep]:
         with self._lock:
             return [self._step(event, count) for event, count in self._done]
 
-    def _step(self, event: GaussianPrivacyEvent, count: int) -> Step:
+    def _step(self, event: GaussianPrivacyEvent, count: int) -> Step | DrawnStep:
+        if self._config.sampling_method is SamplingMethod.WITHOUT_REPLACEMENT:
+            return DrawnStep(event.noise_multiplier, event.sample_size, event.population_size, count)
         sampled = self._config.sampling_method is SamplingMethod.POISSON
         return event.noise_multiplier, event.sample_size / event.population_size if sampled else 1.0, count

@@ -26,10 +26,12 @@ from optcomp.guarantees import (
     Guarantee,
     KnownLoss,
     Laplace,
+    Neighbours,
     PoissonSubsampled,
     PureDP,
     RandomizedResponse,
     RenyiBounded,
+    WithoutReplacement,
 )
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, moves, relation_or_own
@@ -38,6 +40,8 @@ from optcomp.numerics import DEEP_BITS, Exact, ball, exact, float_up, precision,
 Part = Guarantee | KnownLoss | RenyiBounded
 _MOST_WHOLE = 10**9
 """A sensitivity or a number of answers beyond this is taken for a slip."""
+_MOST_PEOPLE = 10**15
+"""A data set that is larger is taken for a slip."""
 
 
 class Extreme(Enum):
@@ -196,28 +200,52 @@ def response_epsilon_up(noise: Exact, answers: int) -> float:
         return float_up(ball(answers * (1 - p) / p).log1p())
 
 
-def _poisson(event: dp_event.DpEvent, relation: Relation) -> Part | Extreme:
-    """A sample of one mechanism run once: several on the same sample are not several subsampled ones."""
+def _held(event: dp_event.DpEvent) -> dp_event.DpEvent | None:
+    """The one mechanism that runs once on a sample: several on the same sample are not several subsampled ones."""
     held = [(leaf, count) for leaf, count in leaves(event.event) if type(leaf) is not dp_event.NoOpDpEvent]
     if not held:
-        return Extreme.NOTHING
+        return None
     if len(held) > 1 or held[0][1] > 1:
         why = "several mechanisms on one sample are not the same as each on a sample of its own"
         raise UnsupportedEvent("event", event, why)
-    if type(held[0][0]) not in (dp_event.GaussianDpEvent, dp_event.LaplaceDpEvent):
-        inner = type(held[0][0]).__name__
-        raise UnsupportedEvent("event", event, f"only Gaussian and Laplace noise on a sample is known, not {inner}")
-    if relation is Relation.REPLACE_ONE:
-        raise UnsupportedEvent("event", event, "a sample is known for records added or removed, not for REPLACE_ONE")
-    mechanism = translated(held[0][0], relation)
+    if (inner := type(held[0][0]).__name__) not in _SAMPLED:
+        known = "Gaussian, Laplace and discrete Gaussian noise"
+        raise UnsupportedEvent("event", event, f"only {known} on a sample is known, not {inner}")
+    return held[0][0]
+
+
+def _poisson(event: dp_event.DpEvent, relation: Relation) -> Part | Extreme:
+    """The noise is about the presence of one record in the sample, also where that record is replaced (REPLACE)."""
+    held = _held(event)
+    if held is None:
+        return Extreme.NOTHING
+    mechanism = translated(held, Relation.ADD_OR_REMOVE_ONE)
     if not exact(event.sampling_probability, "sampling_probability"):
         return Extreme.NOTHING
-    return mechanism if isinstance(mechanism, Extreme) else _sampled(mechanism, event.sampling_probability)
+    if isinstance(mechanism, Extreme):
+        return mechanism
+    assert isinstance(mechanism, Gaussian | Laplace | DiscreteGaussian)
+    neighbours: Neighbours = "replace" if relation is Relation.REPLACE_ONE else "add-remove"
+    return PoissonSubsampled(mechanism, event.sampling_probability, neighbours)
 
 
-def _sampled(mechanism: Part, rate: float) -> Part:
-    assert isinstance(mechanism, Gaussian | Laplace)
-    return PoissonSubsampled(mechanism, rate)
+def _batch(event: dp_event.DpEvent, relation: Relation) -> Part | Extreme:
+    """A batch of a fixed size; the noise is about a record of it that is replaced (ZDW22-11)."""
+    if relation is not Relation.REPLACE_ONE:
+        raise UnsupportedEvent("event", event, f"it is known for REPLACE_ONE neighbours, not for {relation.name}")
+    held = _held(event)
+    population = whole(event.source_dataset_size, "source_dataset_size", 1, _MOST_PEOPLE)
+    batch = whole(event.sample_size, "sample_size", 0, population)
+    if held is None:
+        return Extreme.NOTHING
+    mechanism = translated(held, relation)
+    if not batch:
+        return Extreme.NOTHING
+    if isinstance(mechanism, Extreme):
+        return mechanism
+    if not isinstance(mechanism, Gaussian | Laplace):
+        raise UnsupportedEvent("event", event, "only Gaussian and Laplace noise on a batch of a fixed size is known")
+    return WithoutReplacement(mechanism, batch, population)
 
 
 _RESPONSE = "RandomizedResponseDpEvent"
@@ -230,6 +258,8 @@ _NOISE = (
     "PoissonSampledDpEvent",
 )
 """Events that are about adding or removing a record, unless told otherwise."""
+_SAMPLED = ("DiscreteGaussianDpEvent", "GaussianDpEvent", "LaplaceDpEvent")
+"""Noise whose loss on a sample is known."""
 _READERS: dict[str, Callable[[dp_event.DpEvent, Relation], Part | Extreme]] = {
     "DiscreteGaussianDpEvent": _discrete_gaussian,
     "DiscreteLaplaceDpEvent": _discrete_laplace,
@@ -241,6 +271,7 @@ _READERS: dict[str, Callable[[dp_event.DpEvent, Relation], Part | Extreme]] = {
     "NonPrivateDpEvent": _everything,
     "PoissonSampledDpEvent": _poisson,
     "RandomizedResponseDpEvent": _randomized_response,
+    "SampledWithoutReplacementDpEvent": _batch,
     "ZCDpEvent": _zcdp,
 }
 """By name, since some classes are newer than the release that may be installed."""
@@ -248,8 +279,7 @@ _REASONS = {
     "MixtureOfGaussiansDpEvent": "optcomp knows no noise whose sensitivity is random",
     "PermuteAndFlipDpEvent": "optcomp does not know the loss of permute-and-flip",
     "RepeatAndSelectDpEvent": "optcomp knows no selection among a random number of runs",
-    "SampledWithReplacementDpEvent": "optcomp knows Poisson samples only",
-    "SampledWithoutReplacementDpEvent": "of events optcomp reads Poisson samples only; write WithoutReplacement(…)",
+    "SampledWithReplacementDpEvent": "optcomp knows Poisson samples, and samples without replacement",
     "SingleEpochTreeAggregationDpEvent": "optcomp does not know sums along a tree",
     "TruncatedSubsampledGaussianDpEvent": "optcomp knows samples of any size only, not truncated ones",
     "UnsupportedDpEvent": "it says of itself that it has no description",

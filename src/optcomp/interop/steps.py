@@ -6,17 +6,33 @@ import math
 import threading
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 from optcomp.composition import MOST_COPIES, Composer
 from optcomp.errors import InvalidInput
-from optcomp.guarantees import Gaussian, PoissonSubsampled, checked_delta, checked_epsilon
+from optcomp.guarantees import Gaussian, PoissonSubsampled, WithoutReplacement, checked_delta, checked_epsilon
 from optcomp.numerics import exact, whole
 from optcomp.theorems import Bound
 
 Step = tuple[float, float, int]
 """Noise over the clip norm, the rate of Poisson samples, and how many such steps."""
+Mechanism = Gaussian | PoissonSubsampled | WithoutReplacement
+"""What a step is counted as."""
 _LEAST_RATE = 1e-7
 """Rates below are counted as this one, which costs more: the laws of samples begin here."""
+
+
+class DrawnStep(NamedTuple):
+    """Noise over the clip norm, how many different ones take part out of how many, and how many such steps.
+
+    Neighbours differ by one that is replaced: a sum of clipped vectors then moves by up to twice the clip norm.
+    """
+
+    noise: float
+    batch: int
+    population: int
+    times: int
 
 
 class StepTotals:
@@ -24,9 +40,9 @@ class StepTotals:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._composer, self._told = Composer(), dict[Gaussian | PoissonSubsampled, int]()
+        self._composer, self._told = Composer(), dict[Mechanism, int]()
 
-    def epsilon(self, steps: Iterable[Step], delta: float) -> float:
+    def epsilon(self, steps: Iterable[Step | DrawnStep], delta: float) -> float:
         """At least the ε of all steps at this δ; infinite if one adds no noise."""
         counts, delta_exact = mechanisms(steps), checked_delta(delta)
         if counts is None:
@@ -34,7 +50,7 @@ class StepTotals:
         with self._lock:
             return float(self._at(counts).total(delta=delta_exact).upper) if counts else 0.0
 
-    def delta(self, steps: Iterable[Step], epsilon: float) -> float:
+    def delta(self, steps: Iterable[Step | DrawnStep], epsilon: float) -> float:
         """At least the δ of all steps at this ε."""
         counts, eps = mechanisms(steps), checked_epsilon(epsilon)
         if counts is None:
@@ -42,7 +58,7 @@ class StepTotals:
         with self._lock:
             return float(self._at(counts).total(epsilon=eps).upper) if counts else 0.0
 
-    def bound(self, steps: Iterable[Step], delta: float) -> Bound:
+    def bound(self, steps: Iterable[Step | DrawnStep], delta: float) -> Bound:
         """Both sides, with the theorem; what a certificate is made of."""
         counts = mechanisms(steps)
         if not counts:
@@ -50,7 +66,7 @@ class StepTotals:
         with self._lock:
             return self._at(counts).total(delta=checked_delta(delta))
 
-    def _at(self, counts: dict[Gaussian | PoissonSubsampled, int]) -> Composer:
+    def _at(self, counts: dict[Mechanism, int]) -> Composer:
         """The composer that is kept, with just these mechanisms: threads may ask out of order, and runs start anew."""
         for value, count in self._told.items():
             less = count - counts.get(value, 0)
@@ -64,18 +80,35 @@ class StepTotals:
         return self._composer
 
 
-def mechanisms(steps: Iterable[Step]) -> dict[Gaussian | PoissonSubsampled, int] | None:
+def mechanisms(steps: Iterable[Step | DrawnStep]) -> dict[Mechanism, int] | None:
     """The mechanisms of steps, counted; None if some step adds no noise."""
-    counts: dict[Gaussian | PoissonSubsampled, int] = {}
-    for noise, rate, times in steps:
+    counts: dict[Mechanism, int] = {}
+    for step in steps:
+        times = step[-1]
         count = whole(int(times) if times == int(times) else times, "steps", 0, MOST_COPIES)
-        value = _mechanism(noise, rate)
+        value = _drawn(step) if isinstance(step, DrawnStep) else _sampled(step[0], step[1])
         if value is None or not count:
             continue
         if isinstance(value, bool):
             return None
         counts[value] = counts.get(value, 0) + count
     return counts
+
+
+def _drawn(step: DrawnStep) -> WithoutReplacement | bool:
+    """False where nothing is hidden."""
+    sigma = exact(step.noise, "noise_multiplier")
+    return WithoutReplacement(Gaussian(sigma, 2), step.batch, step.population) if sigma else False
+
+
+def _sampled(noise: float, rate: float) -> Gaussian | PoissonSubsampled | bool | None:
+    return _known(noise, rate) if type(noise) is type(rate) is float else _mechanism(noise, rate)
+
+
+@lru_cache(maxsize=64)
+def _known(noise: float, rate: float) -> Gaussian | PoissonSubsampled | bool | None:
+    """The same, remembered: a run asks about one mechanism a thousand times."""
+    return _mechanism(noise, rate)
 
 
 def _mechanism(noise: float, rate: float) -> Gaussian | PoissonSubsampled | bool | None:

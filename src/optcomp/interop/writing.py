@@ -51,14 +51,22 @@ _NOISE = ("DiscreteGaussian", "DiscreteLaplace", "Gaussian", "Laplace", "Poisson
 def to_event(parts: Items, *, neighboring_relation: Relation | None = None) -> dp_event.DpEvent:
     """One event for a list of guarantees, a mapping to counts or an array: whatever `compose` takes.
 
-    Without a relation, noise is about adding or removing a record and randomized response about replacing one.
+    Without a relation, noise is about adding or removing a record and randomized response about replacing one; samples
+    say themselves what they are about.
     """
     counts = _counted(parts)
+    if neighboring_relation is None and any(_replaced(part) for part in counts):
+        neighboring_relation = Relation.REPLACE_ONE
     relation = relation_or_own(neighboring_relation, map(type, counts), _RESPONSE, _NOISE)
     events = [_repeated(written(part, relation), count) for part, count in counts.items() if count]
     if not events:
         return dp_event.NoOpDpEvent()
     return events[0] if len(events) == 1 else dp_event.ComposedDpEvent(events)
+
+
+def _replaced(part: Part) -> bool:
+    """Whether it is about a record that is replaced, and says so."""
+    return isinstance(part, KnownLoss) and part.neighbours == "replace"
 
 
 def _repeated(event: dp_event.DpEvent, count: int) -> dp_event.DpEvent:
@@ -156,11 +164,19 @@ def _randomized_response(part: RandomizedResponse, relation: Relation) -> Parame
 
 
 def _poisson(part: PoissonSubsampled, relation: Relation) -> Parameters:
-    if part.neighbours == "replace":
-        raise UnsupportedEvent("parts", part, "a sample is written for records added or removed, not for replaced ones")
-    if relation is Relation.REPLACE_ONE:
-        raise UnsupportedEvent("parts", part, "it is for records added or removed, not for REPLACE_ONE")
-    return {"sampling_probability": _up(part.rate), "event": written(part.mechanism, relation)}
+    """The noise is about the presence of one record in the sample, whatever the relation."""
+    if (part.neighbours == "replace") is not (relation is Relation.REPLACE_ONE):
+        about = "records replaced" if part.neighbours == "replace" else "records added or removed"
+        raise UnsupportedEvent("parts", part, f"it is for {about}, not for {relation.name}")
+    return {"sampling_probability": _up(part.rate), "event": written(part.mechanism, Relation.ADD_OR_REMOVE_ONE)}
+
+
+def _batch(part: WithoutReplacement, relation: Relation) -> Parameters:
+    """The noise is about a record of the batch that is replaced."""
+    if relation is not Relation.REPLACE_ONE:
+        raise UnsupportedEvent("parts", part, f"it is for records replaced, not for {relation.name}")
+    event = written(part.mechanism, relation)
+    return {"source_dataset_size": part.population, "sample_size": part.batch, "event": event}
 
 
 def _down(value: Exact) -> float:
@@ -183,6 +199,7 @@ _WRITERS: dict[type, tuple[str, Callable[[Any, Relation], Parameters]]] = {
     PoissonSubsampled: ("PoissonSampledDpEvent", _poisson),
     PureDP: ("EpsilonDeltaDpEvent", _epsilon_delta),
     RandomizedResponse: ("RandomizedResponseDpEvent", _randomized_response),
+    WithoutReplacement: ("SampledWithoutReplacementDpEvent", _batch),
     ZCDP: ("ZCDpEvent", _zcdp),
 }
 """The name of the event and its parameters, by the class of a guarantee."""
@@ -193,6 +210,5 @@ _REASONS: dict[type, str] = {
     RenyiDP: "only D_α <= ξ + ρα for all α is one",
     SparseVectorDP: "write it as PureDP(epsilon)",
     TCDP: "only D_α <= ξ + ρα for all α is one",
-    WithoutReplacement: "a sample is written for records added or removed, not for replaced ones",
 }
 """Why there is no event."""

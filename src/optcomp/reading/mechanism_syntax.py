@@ -87,11 +87,20 @@ def _word(value: str | Call, what: str) -> object:
 
 
 def _sampled(value: str | Call, what: str) -> object:
-    """The mechanism that runs on a sample."""
+    """The mechanism that runs on a Poisson sample."""
+    return _noise(value, what, (Gaussian, Laplace, DiscreteGaussian), "gaussian(…), laplace(…) or discrete-gaussian(…)")
+
+
+def _batched(value: str | Call, what: str) -> object:
+    """The mechanism that runs on a batch."""
+    return _noise(value, what, (Gaussian, Laplace), "gaussian(…) or laplace(…)")
+
+
+def _noise(value: str | Call, what: str, kinds: tuple[type, ...], names: str) -> object:
     made = make(value) if isinstance(value, Call) else None
-    if not isinstance(made, Gaussian | Laplace):
+    if not isinstance(made, kinds):
         got = repr(value) if isinstance(value, str) else f"{value.name}(…)"
-        raise Malformed(f"{what}: must be gaussian(…) or laplace(…), got {got}")
+        raise Malformed(f"{what}: must be {names}, got {got}")
     return made
 
 
@@ -132,7 +141,7 @@ KINDS = (
     _kind(
         "without-replacement",
         WithoutReplacement,
-        Parameter("mechanism", _sampled, attrgetter("mechanism")),
+        Parameter("mechanism", _batched, attrgetter("mechanism")),
         Parameter("batch", _whole, attrgetter("batch")),
         Parameter("population", _whole, attrgetter("population")),
     ),

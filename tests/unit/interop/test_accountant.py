@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
+import threading
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -14,11 +16,13 @@ import pytest
 from dp_accounting import dp_event as ev
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation, UnsupportedEventError
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 import optcomp as oc
 from optcomp.interop import OptcompAccountant, from_event
+from tests.oracles.replaced_losses import glued_gaussian_hockey, replaced_gaussian_hockey
 from tests.unit.interop import later
 
 REPLACE = NeighboringRelation.REPLACE_ONE
@@ -240,7 +244,12 @@ def test_no_noise_is_no_privacy(event: Any, relation: Any) -> None:
     [
         (ev.MixtureOfGaussiansDpEvent(1.0, [1], [1.0]), ADD, "MixtureOfGaussiansDpEvent: "),
         (ev.PoissonSampledDpEvent(0.1, ev.SelfComposedDpEvent(G, 2)), ADD, "several mechanisms on one sample"),
-        (ev.PoissonSampledDpEvent(0.1, G), REPLACE, "not for REPLACE_ONE"),
+        (
+            ev.PoissonSampledDpEvent(0.1, ev.ZCDpEvent(0.1)),
+            REPLACE,
+            "only Gaussian, Laplace and discrete Gaussian noise",
+        ),
+        (ev.SampledWithoutReplacementDpEvent(100, 10, G), ADD, "not for ADD_OR_REMOVE_ONE"),
         (ev.RandomizedResponseDpEvent(0.5, 2), ADD, "not for ADD_OR_REMOVE_ONE"),
         (ev.RandomizedResponseDpEvent(0.5, 2), SPECIAL, "not for REPLACE_SPECIAL"),
         (ev.GaussianDpEvent(-1.0), ADD, "sigma: must be positive"),
@@ -316,3 +325,54 @@ def test_a_run_that_grows_is_told_what_compose_says() -> None:
         delta, there = accountant.get_delta(2.0), oc.compose(accountant.counts, epsilon=2.0)
         assert there.lower <= delta <= there.upper * (1 + 1e-9)
     assert copy.deepcopy(accountant).get_epsilon(1e-6) == pytest.approx(eps, rel=1e-9)
+
+
+def test_threads_compose_and_ask() -> None:
+    """No event is lost and no answer is below what was there when it was asked for."""
+    accountant, step, found = (
+        OptcompAccountant(),
+        ev.PoissonSampledDpEvent(0.04, ev.GaussianDpEvent(1.5)),
+        list[float](),
+    )
+
+    def work() -> None:
+        for _ in range(15):
+            accountant.compose(step, 5)
+            found.append(accountant.get_epsilon(1e-5))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    bound = oc.compose({oc.PoissonSubsampled(oc.Gaussian(1.5), 0.04): 300}, delta=1e-5)
+    assert sum(accountant.counts.values()) == 300
+    assert bound.lower <= accountant.get_epsilon(1e-5) <= bound.upper * (1 + 1e-8)
+    assert len(found) == 60
+    assert max(found) <= accountant.get_epsilon(1e-5) * (1 + 1e-8)
+    other = pickle.loads(pickle.dumps(copy.deepcopy(accountant)))
+    other.compose(step, 10)
+    assert sum(accountant.counts.values()) == 300
+    assert other.get_epsilon(1e-5) > accountant.get_epsilon(1e-5)
+
+
+# records that are replaced
+
+
+def test_replaced_records_against_their_curve() -> None:
+    """One sample has the curve of two shifted mixtures, from first principles; a batch that of one, at ε >= 0."""
+    sample = OptcompAccountant(REPLACE).compose(ev.PoissonSampledDpEvent(0.25, ev.GaussianDpEvent(2.0)))
+    batch = OptcompAccountant(REPLACE).compose(ev.SampledWithoutReplacementDpEvent(8, 2, ev.GaussianDpEvent(2.0)))
+    for accountant, hockey in (
+        (sample, replaced_gaussian_hockey(0.5, 0.25)),
+        (batch, glued_gaussian_hockey(1.0, 0.25)),
+    ):
+        truth = hockey(arb("0.125"))
+        assert not accountant.get_delta(0.125) < truth
+        assert accountant.get_delta(0.125) == pytest.approx(float(truth.mid()), rel=1e-12)
+
+
+def test_replaced_records_cost_more_than_added_ones() -> None:
+    event = ev.SelfComposedDpEvent(ev.PoissonSampledDpEvent(0.01, ev.GaussianDpEvent(1.0)), 500)
+    added, replaced = (OptcompAccountant(relation).compose(event).get_epsilon(1e-6) for relation in (ADD, REPLACE))
+    assert added < replaced < 3 * added

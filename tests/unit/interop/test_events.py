@@ -59,6 +59,10 @@ def test_both_ways_with_newer_events(newer: Any) -> None:
         (newer.EpsilonDeltaDpEvent(0.0, 1e-9), oc.ApproxDP(0, 1e-9)),
         (newer.ExponentialMechanismDpEvent(0.5), oc.Exponential(0.5)),
         (newer.DiscreteGaussianDpEvent(2.0, 3.0, 1), oc.DiscreteGaussian(2.0, 3)),
+        (
+            ev.PoissonSampledDpEvent(0.1, newer.DiscreteGaussianDpEvent(2.0, 3.0, 1)),
+            oc.PoissonSubsampled(oc.DiscreteGaussian(2.0, 3), 0.1),
+        ),
     ]
     for event, guarantee in cases:
         assert from_event(event) == {guarantee: 1}
@@ -120,8 +124,8 @@ UNKNOWN: list[tuple[Any, str]] = [
     (ev.UnsupportedDpEvent(), "has no description"),
     (ev.DpEvent(), "no guarantee of optcomp says the same"),
     (ev.MixtureOfGaussiansDpEvent(1.0, [0, 1], [0.5, 0.5]), "sensitivity is random"),
-    (ev.SampledWithReplacementDpEvent(100, 10, G), "Poisson samples only"),
-    (ev.SampledWithoutReplacementDpEvent(100, 10, G), "Poisson samples only"),
+    (ev.SampledWithReplacementDpEvent(100, 10, G), "Poisson samples, and samples without replacement"),
+    (ev.SampledWithoutReplacementDpEvent(100, 10, G), "REPLACE_ONE neighbours, not for ADD_OR_REMOVE_ONE"),
     (ev.SingleEpochTreeAggregationDpEvent(1.0, 4), "along a tree"),
     (ev.RepeatAndSelectDpEvent(G, 10.0, 1.0), "random number of runs"),
     (ev.TruncatedSubsampledGaussianDpEvent(100, 0.1, 20, 1.0), "truncated"),
@@ -236,9 +240,77 @@ def test_randomized_response_is_about_replacing(relation: Any) -> None:
         to_event([oc.RandomizedResponse(1.0)], neighboring_relation=relation)
 
 
-def test_samples_are_about_adding_and_removing() -> None:
-    with pytest.raises(UnsupportedEvent, match=r"PoissonSampledDpEvent: .* not for REPLACE_ONE"):
-        from_event(ev.PoissonSampledDpEvent(0.1, G), neighboring_relation=REPLACE)
+SAMPLES: list[tuple[Any, Any]] = [
+    (ev.PoissonSampledDpEvent(0.1, G), oc.PoissonSubsampled(oc.Gaussian(2.0), 0.1, "replace")),
+    (
+        ev.PoissonSampledDpEvent(0.25, ev.LaplaceDpEvent(3.0)),
+        oc.PoissonSubsampled(oc.Laplace(3.0), 0.25, "replace"),
+    ),
+    (
+        ev.SampledWithoutReplacementDpEvent(1000, 10, G),
+        oc.WithoutReplacement(oc.Gaussian(2.0, 2.0), 10, 1000),
+    ),
+    (
+        ev.SampledWithoutReplacementDpEvent(50, 50, ev.LaplaceDpEvent(3.0)),
+        oc.WithoutReplacement(oc.Laplace(3.0, 2.0), 50, 50),
+    ),
+]
+"""Samples of which a record is replaced: its presence moves a sum by 1, its replacement inside of a batch by 2."""
+
+
+@pytest.mark.parametrize(("event", "part"), SAMPLES, ids=str)
+def test_samples_where_a_record_is_replaced(event: Any, part: Any) -> None:
+    """There and back, with the relation given or, for guarantees, known from what they say themselves."""
+    repeated = ev.SelfComposedDpEvent(event, 3)
+    assert from_event(repeated, neighboring_relation=REPLACE) == {part: 3}
+    assert to_event({part: 3}) == to_event({part: 3}, neighboring_relation=REPLACE) == repeated
+    for relation in (ADD, SPECIAL):
+        with pytest.raises(UnsupportedEvent, match=f"not for {relation.name}"):
+            to_event([part], neighboring_relation=relation)
+
+
+def test_the_noise_of_a_batch_beside_plain_noise() -> None:
+    """Under REPLACE_ONE plain noise gets twice the sensitivity; a sample's own rule takes care of its two records."""
+    event = ev.ComposedDpEvent([G, ev.PoissonSampledDpEvent(0.5, G), ev.RandomizedResponseDpEvent(0.5, 2)])
+    parts = from_event(event, neighboring_relation=REPLACE)
+    assert oc.Gaussian(2.0, 2.0) in parts
+    assert oc.PoissonSubsampled(oc.Gaussian(2.0), 0.5, "replace") in parts
+    whole = from_event(ev.PoissonSampledDpEvent(1.0, G), neighboring_relation=REPLACE)
+    plain = from_event(G, neighboring_relation=REPLACE)
+    assert oc.compose(whole, delta=1e-6).upper == oc.compose(plain, delta=1e-6).upper
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (ev.SampledWithoutReplacementDpEvent(10, 11, G), "sample_size"),
+        (ev.SampledWithoutReplacementDpEvent(0, 0, G), "source_dataset_size"),
+        (ev.SampledWithoutReplacementDpEvent(10, 2.5, G), "sample_size"),
+        (ev.SampledWithoutReplacementDpEvent(100, 10, ev.SelfComposedDpEvent(G, 2)), "several mechanisms"),
+        (
+            ev.SampledWithoutReplacementDpEvent(100, 10, ev.ZCDpEvent(0.1)),
+            "only Gaussian, Laplace and discrete Gaussian noise",
+        ),
+        (ev.PoissonSampledDpEvent(0.1, ev.GaussianDpEvent(0.01)), "sensitivity/noise of at most 20"),
+        (ev.PoissonSampledDpEvent(0.0, ev.GaussianDpEvent(-1)), "must be positive"),
+    ],
+    ids=str,
+)
+def test_samples_that_are_refused(event: Any, why: str) -> None:
+    with pytest.raises(UnsupportedEvent, match=why):
+        from_event(event, neighboring_relation=REPLACE)
+
+
+def test_batches_that_cost_nothing() -> None:
+    for event in (
+        ev.SampledWithoutReplacementDpEvent(100, 0, G),
+        ev.SampledWithoutReplacementDpEvent(100, 10, ev.NoOpDpEvent()),
+        ev.PoissonSampledDpEvent(0.0, G),
+    ):
+        assert from_event(event, neighboring_relation=REPLACE) == {}
+
+
+def test_samples_are_about_what_they_say() -> None:
     with pytest.raises(UnsupportedEvent, match=r"PoissonSubsampled: .* not for REPLACE_ONE"):
         to_event([oc.PoissonSubsampled(oc.Gaussian(2.0), 0.1)], neighboring_relation=REPLACE)
     with pytest.raises(UnsupportedEvent, match=r"DiscreteLaplace: .* even number"):

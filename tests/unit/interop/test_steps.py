@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
+import numpy as np
 import pytest
 
 import optcomp as oc
-from optcomp.interop.steps import StepTotals, mechanisms
+from optcomp.interop.steps import DrawnStep, StepTotals, mechanisms
 
 DELTA = 1e-5
 ONE, TWO = oc.PoissonSubsampled(oc.Gaussian(1.5), 0.04), oc.PoissonSubsampled(oc.Gaussian(3.0), 0.04)
@@ -60,3 +62,27 @@ def test_threads_get_true_answers() -> None:
     for count, epsilon in found.items():
         bound = oc.compose({ONE: count}, delta=DELTA)
         assert bound.lower <= epsilon <= bound.upper * (1 + 1e-8)
+
+
+def test_a_fixed_number_drawn_without_replacement() -> None:
+    """A replaced one moves the sum by twice the clip norm."""
+    steps = [DrawnStep(3.0, 50, 1000, 60), DrawnStep(3.0, 50, 1000, 40)]
+    law = oc.WithoutReplacement(oc.Gaussian(3.0, 2), 50, 1000)
+    assert mechanisms(steps) == {law: 100}
+    assert mechanisms([DrawnStep(0.0, 50, 1000, 1)]) is None
+    bound = oc.compose({law: 100}, delta=DELTA)
+    assert bound.lower <= StepTotals().epsilon(steps, DELTA) <= bound.upper * (1 + 1e-8)
+    assert (
+        StepTotals().epsilon(steps, DELTA)
+        > oc.compose({oc.WithoutReplacement(oc.Gaussian(3.0), 50, 1000): 100}, delta=DELTA).upper
+    )
+    with pytest.raises(oc.InvalidInput, match="replace"):
+        StepTotals().epsilon([*steps, (1.5, 0.04, 3)], DELTA)
+
+
+def test_numbers_that_are_no_floats_are_read_too() -> None:
+    steps: list[Any] = [(np.float64(1.5), np.float32(0.5), 1), (2, 1, 1)]
+    assert mechanisms(steps) == {
+        oc.PoissonSubsampled(oc.Gaussian(1.5), 0.5): 1,
+        oc.Gaussian(2): 1,
+    }
