@@ -69,6 +69,7 @@ def every_kind() -> Plain:
             "median": {"median": "age", **own, "error": 200, "mechanism": "exponential"},
             "people": {"people": "all", **own, "by": "region"},
             "means": {"mean": "age", **own, "by": ["region"], "centre": [30, 50]},
+            "several": {"means": ["age", "income"], **own, "present": "0.8"},
             "regression": {"regression": "income", **own, "on": ["age"]},
         },
     )

@@ -83,7 +83,9 @@ def sources(request: Request) -> replies.Listed:
 @roles("owner")
 def columns(
     request: Request,
-    source: Annotated[str, Query(min_length=1, max_length=1000, description="As /sources lists it.")],
+    source: Annotated[
+        str, Query(min_length=1, max_length=1000, description="As listed, or a pattern such as 2025-*.csv.")
+    ],
     table: Annotated[str | None, Query(max_length=200, description="Of a database.")] = None,
     multiline: Annotated[bool, Query(description="Whether quoted cells may hold line breaks.")] = False,
     delimiter: Annotated[str | None, Query(max_length=1, description="Of a CSV file.")] = None,
@@ -93,15 +95,18 @@ def columns(
     """Names, and what their types say that they hold; no cell is read."""
     said = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
     dialect = {name: value for name, value in said.items() if value is not None} or None
-    found = service_of(request).choices.columns(source, table, multiline=multiline, dialect=dialect)
-    return replies.Columns(columns=found)
+    choices = service_of(request).choices
+    found = choices.columns(source, table, multiline=multiline, dialect=dialect)
+    return replies.Columns(columns=found, files=choices.files(source))
 
 
 @router.get("/dialect", summary="How a file looks written")
 @roles("owner")
 def dialect(
     request: Request,
-    source: Annotated[str, Query(min_length=1, max_length=1000, description="As /sources lists it.")],
+    source: Annotated[
+        str, Query(min_length=1, max_length=1000, description="As listed, or a pattern such as 2025-*.csv.")
+    ],
 ) -> replies.Proposed:
     """A proposal from the beginning of a file, for its owner to confirm; null of what is not written in lines."""
     found = service_of(request).choices.dialect(source)

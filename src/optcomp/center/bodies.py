@@ -247,7 +247,8 @@ class DatasetBody(Body):
 
     name: Name = Field(description="Unique.", examples=["survey"])
     source: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)] = Field(
-        description="A file below a folder that the settings list, or a table of a database that they list."
+        description="A file below a folder that the settings list, several by a pattern such as 2025-*.csv, or the "
+        "address of a database that they list."
     )
     declaration: Document | None = Field(
         None, description="What is declared about the table, as `optcomp data` writes it; null for a snapshot."

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from optcomp.center.changes import Changes
+from optcomp.center.engines import connected
 from optcomp.center.persons import By, acting
 from optcomp.center.settings import Settings, shown_address
-from optcomp.center.sources import check_source, declared_of, file_below, opened_source, written_source
+from optcomp.center.sources import check_source, declared_of, file_below, files_below, opened_source, written_source
 from optcomp.center.store import Store
 from optcomp.errors import InvalidInput
-from optcomp.extras import needed
 from optcomp.release import look_at
 from optcomp.statistics import (
     FILE_ENDINGS,
@@ -27,6 +27,7 @@ from optcomp.statistics import (
     is_snapshot,
     named_columns,
     propose,
+    tables_in,
     tables_of,
 )
 
@@ -63,11 +64,15 @@ class Choices:
             sheet = table if isinstance(opened, Path) else None
             return named_columns(opened, multiline=multiline, dialect=dialect, table=sheet)
 
+    def files(self, source: str) -> list[str]:
+        """The names of the files that are one table, in the order in which they are read; none of a database."""
+        return [] if "://" in source else [each.name for each in files_below(self._store.settings, source)]
+
     def dialect(self, source: str) -> Dialect | None:
-        """How the beginning of a file looks written, for its owner to confirm; None of what is not written in lines."""
+        """How the beginning of the first file looks written, for its owner to confirm; None without lines."""
         if "://" in source:
             return None
-        path = file_below(self._store.settings, source)
+        path = files_below(self._store.settings, source)[0]
         return propose(path).dialect if has_dialect(path) else None
 
     def check(
@@ -132,11 +137,11 @@ def _offered(settings: Settings, name: str, path: Path) -> bool:
 
 
 def _tables(address: str) -> Iterator[dict[str, Any]]:
-    shown, ibis = shown_address(address), needed("ibis", "data")
+    shown = shown_address(address)
     try:
-        connection = ibis.connect(address)
+        connection = connected(address)
         try:
-            names = sorted(connection.list_tables())
+            names = tables_in(connection)
         finally:
             connection.disconnect()
     except Exception as error:  # its text may quote the address

@@ -14,12 +14,14 @@ from optcomp.errors import InvalidInput
 from optcomp.extras import needed
 from optcomp.interactive import Answer, answer, checked_question
 from optcomp.numerics import whole
-from optcomp.statistics import Categories, Count, Dates, Declared, Domain, Integers, Numbers, Question, Table
+from optcomp.statistics import Categories, Count, Dates, Declared, Domain, Integers, Numbers, Question, Table, Text
 
 MOST_ROWS = 100_000
 """Rows of a dry run: more would not show anything else, and take long."""
 INVENTED = "invented rows"
 """What a dry run is about."""
+_WORD, _WORDS = "text", 20
+"""Texts that nobody declared are invented, too: so many different ones."""
 
 
 def invented_table(declared: Declared, *, rows: int = 1000, seed: int = 0) -> Table:
@@ -50,6 +52,8 @@ def warm_up() -> None:
 
 
 def _cells(domain: Domain, count: int, generator: random.Random) -> list[Any]:
+    if isinstance(domain, Text):
+        return [f"{_WORD} {generator.randint(1, _WORDS)}"[: domain.most] for _ in range(count)]
     top = domain.top
     places = [generator.randint(0, top) for _ in range(count)]
     if isinstance(domain, Categories):

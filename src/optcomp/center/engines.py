@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from optcomp.extras import needed
+from optcomp.statistics import database_at
 
 SPARK = "pyspark://"
 """How the address of a Spark begins."""
@@ -21,7 +22,7 @@ _CATALOGUE = "spark.sql.catalogImplementation"
 
 def connected(address: str) -> Any:
     """A connection of Ibis, for an owner who registers a table."""
-    return spark_at(address) if address.startswith(SPARK) else needed("ibis", "data").connect(address)
+    return spark_at(address) if address.startswith(SPARK) else database_at(address)
 
 
 def reading(engine: str | None, address: str) -> Any:

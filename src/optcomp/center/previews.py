@@ -120,7 +120,9 @@ def _errors(asked: Question, declared: Declared, confidence: float, rows: int | 
     found = [_error(asked, declared, confidence, count) for count in counts]
     assumed = [*(["no cell is missing where rows are counted"] if statistic.needs_rows else []), *statistic.granted()]
     about = {"confidence": confidence, "unit": statistic.error_unit, "assumes": assumed}
-    return {**about, "errors": found, "words": _words(found, confidence, statistic.error_unit)}
+    note = statistic.stated(Setting(declared, asked.noise, counts[0], confidence)).note(asked.scales(declared))
+    words = _words(found, confidence, statistic.error_unit)
+    return {**about, "errors": found, "note": note, "words": words if note is None else f"{words}; {note}"}
 
 
 def _error(asked: Question, declared: Declared, confidence: float, rows: int | None) -> dict[str, Any]:

@@ -239,6 +239,7 @@ class Columns(Reply):
     """The columns of a source."""
 
     columns: dict[str, str] = Field(description="integers, reals or categories, as their types say; or nothing.")
+    files: list[str] = Field(description="Names of the files that are the table, as they are read; none of a database.")
 
 
 class Proposed(Reply):

@@ -39,6 +39,7 @@ class Settings:
 
     home: Path
     name: str
+    """The name that pages show."""
     ledger: str = field(repr=False)
     """A file, or a postgresql:// address."""
     private: Path

@@ -1,4 +1,5 @@
-"""What owners may register: files below the folders of the settings, and tables of listed databases.
+"""What owners may register: files below the folders of the settings, one or several by a pattern, and tables of listed
+databases.
 
 A path is judged after all links in it are followed.  What lies elsewhere is refused in the same words whether it is
 there or not.  What an engine says is told by its type alone: it may quote addresses, and cells.
@@ -15,7 +16,7 @@ from typing import Any
 from optcomp.center.engines import connected, keeps_rows
 from optcomp.center.settings import Settings, shown_address
 from optcomp.errors import InvalidInput, OptcompError
-from optcomp.statistics import OTHER, Declared, Domain, is_snapshot, read_declaration
+from optcomp.statistics import OTHER, Declared, Domain, files_of, is_pattern, is_snapshot, read_declaration
 
 _DEFAULTS: dict[str, Any] = {
     "population": None,
@@ -31,10 +32,7 @@ _DEFAULTS: dict[str, Any] = {
 
 def file_below(settings: Settings, source: str | Path, *, snapshot: bool = False) -> Path:
     """The file, or the snapshot, that a path leads to; refused unless it is below a folder of the settings."""
-    words = str(source)
-    if not words or not words.isprintable() or ".." in Path(words).parts:
-        raise InvalidInput("source", words, "must be the path of a file, without ..")
-    tops = [Path(os.path.realpath(folder)) for folder in settings.folders]
+    words, tops = _path(source), _tops(settings)
     found = [Path(os.path.realpath(top / words)) for top in tops]
     inside = [path for path, top in zip(found, tops, strict=True) if path.is_relative_to(top) and path != top]
     for path in inside:
@@ -45,12 +43,54 @@ def file_below(settings: Settings, source: str | Path, *, snapshot: bool = False
     raise InvalidInput("source", words, f"{problem}; name a {kind} by its path below one of those folders, or in full")
 
 
+def files_below(settings: Settings, source: str | Path) -> list[Path]:
+    """The file that a path leads to, or all that a pattern means: each must be below a folder of the settings."""
+    if not is_pattern(source):
+        return [file_below(settings, source)]
+    words, tops = _path(source), _tops(settings)
+    for top in tops:
+        folder = Path(os.path.realpath((top / words).parent))
+        if folder.is_relative_to(top) and (found := _matched(folder / Path(words).name, words, tops)):
+            return found
+    raise InvalidInput("source", words, "is the name or pattern of no file below a folder of the settings")
+
+
+def _matched(pattern: Path, words: str, tops: Sequence[Path]) -> list[Path]:
+    """The files of a pattern in one folder; links that lead elsewhere are refused, whatever they lead to."""
+    if pattern.is_file():
+        led = [pattern]
+    elif is_pattern(pattern.parent):
+        return []
+    else:
+        led = list(pattern.parent.glob(pattern.name))
+    if not all(any(Path(os.path.realpath(each)).is_relative_to(top) for top in tops) for each in led):
+        raise InvalidInput("source", words, "leads to a file that is not below a folder of the settings")
+    return files_of(pattern) if any(each.is_file() for each in led) else []
+
+
+def _path(source: str | Path) -> str:
+    words = str(source)
+    if not words or not words.isprintable() or ".." in Path(words).parts:
+        raise InvalidInput("source", words, "must be the path of a file, without ..")
+    return words
+
+
+def _tops(settings: Settings) -> list[Path]:
+    return [Path(os.path.realpath(folder)) for folder in settings.folders]
+
+
+def _source_path(settings: Settings, source: str | Path) -> Path:
+    """What is opened: a file, or the pattern of several in their folder."""
+    found = files_below(settings, source)
+    return found[0] if len(found) == 1 else found[0].parent / Path(str(source)).name
+
+
 def check_source(settings: Settings, source: str | Path, table: str | None) -> None:
     """Refuses what may not be registered; no database is asked."""
     if "://" in str(source):
         _listed_database(settings, str(source), table)
     else:
-        file_below(settings, source)
+        files_below(settings, source)
 
 
 @contextmanager
@@ -58,7 +98,7 @@ def opened_source(settings: Settings, source: str | Path, table: str | None) -> 
     """What a table is prepared from, while it is prepared."""
     check_source(settings, source, table)
     if "://" not in str(source):
-        yield file_below(settings, source)
+        yield _source_path(settings, source)
         return
     assert table is not None
     address = _listed_database(settings, str(source), table)
@@ -151,12 +191,12 @@ def _listed(columns: object) -> Sequence[Any]:
 
 def _column(given: Mapping[str, Any]) -> dict[str, Any]:
     """One column, with what need not be said."""
-    extra: dict[str, tuple[str, ...]] = {"integers": (), "reals": ("unit",), "categories": ("other",)}
+    extra: dict[str, tuple[str, ...]] = {"integers": (), "reals": ("unit",), "categories": ("other",), "text": ()}
     extra["dates"] = ("unit", "zone", "format")
     kinds = [kind for kind in extra if kind in given]
     unknown = set(given) - {"name", *kinds, *(extra[kinds[0]] if kinds else ())}
     if len(kinds) != 1 or unknown or not isinstance(given.get("name"), str):
-        problem = "must have a name and one of integers, reals (with a unit), dates or categories (with other)"
+        problem = "must have a name and one of integers, reals (with a unit), dates, categories (with other) or text"
         raise InvalidInput("columns", sorted(map(str, given)), problem)
     usual = {"unit": "day", "zone": "UTC", "format": None} if kinds == ["dates"] else {"unit": None, "other": OTHER}
     return {**usual, **given}

@@ -72,7 +72,7 @@ class AsyncClient:
         return await carry_out_async(self._http, release_flows.release(dataset, plan, key, publish, self._retries))
 
     async def releases(self, dataset: str) -> list[dict[str, Any]]:
-        """What was released about a dataset, and you may read."""
+        """The releases about a dataset that you may read."""
         return await carry_out_async(self._http, release_flows.releases(dataset, self._retries))
 
     async def release_record(self, dataset: str, number: int) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Client:
         return carry_out(self._http, release_flows.release(dataset, plan, key, publish, self._retries))
 
     def releases(self, dataset: str) -> list[dict[str, Any]]:
-        """What was released about a dataset, and you may read."""
+        """The releases about a dataset that you may read."""
         return carry_out(self._http, release_flows.releases(dataset, self._retries))
 
     def release_record(self, dataset: str, number: int) -> dict[str, Any]:

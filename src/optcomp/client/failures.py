@@ -23,12 +23,11 @@ class NotServed(OptcompError):
         super().__init__(f"{code.replace('_', ' ')}: {message}")
 
 
-class _Refused(InvalidInput):
+def _refused(argument: str, message: str) -> InvalidInput:
     """An argument that the centre found wrong; it has said so in its own words."""
-
-    def __init__(self, argument: str, message: str) -> None:
-        super().__init__(argument, None, message)
-        self.args = (message,)
+    error = InvalidInput(argument, None, message)
+    error.args = (message,)
+    return error
 
 
 def error_of(status: int, body: Mapping[str, Any]) -> OptcompError:
@@ -41,7 +40,7 @@ def error_of(status: int, body: Mapping[str, Any]) -> OptcompError:
     if "theorem" in body:
         return HypothesisNotMet(str(body["theorem"]), message)
     if code == "invalid":
-        return _Refused(str(body.get("argument", "request")), message)
+        return _refused(str(body.get("argument", "request")), message)
     if body.get("closed"):
         return MechanismClosed(None, message)
     return NotServed(code, status, message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from optcomp.statistics import (
     Question,
     Statistic,
     Table,
+    Told,
     checked_confidence,
     number_text,
     read_question,
@@ -43,6 +44,8 @@ class Answer:
     amounts: tuple[tuple[Fraction, ...], ...] = field(repr=False)
     declared: Declared = field(repr=False, compare=False)
     """What was declared about the table; no answer holds the table."""
+    names: tuple[str, ...] = field(default=(), repr=False)
+    """Of cells that were found in the data, in order; none where cells are declared."""
     receipt: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """Where a ledger has entered it, if one has."""
     invented: bool = field(default=False, repr=False, compare=False)
@@ -51,12 +54,14 @@ class Answer:
     def interval(self, confidence: Number = 0.95) -> Any:
         """Where the statistic of the data (bounded and clamped) lies, with this confidence over the noise.
 
-        For many cells the confidence is for all of them together.
+        For many cells the confidence is for all of them together; for cells that were found in the data, for each of
+        those that were told.
         """
         sure, statistic = checked_confidence(confidence), self.question.statistic
         if self.question.noise.chooses:
             raise InvalidInput("statistic", statistic, "has no interval that follows from its noise alone")
-        return statistic.interval(self.declared, self.amounts, Noises(added(self.question.noise), self.scales, sure))
+        noises = Noises(added(self.question.noise), self.scales, sure)
+        return statistic.named(self.names).interval(self.declared, self.amounts, noises)
 
     def rows_off(self, confidence: Number = 0.95) -> float | None:
         """By how many rows the rank of what was chosen may be off, with this confidence; None of what is no choice."""
@@ -89,7 +94,8 @@ class Answer:
         The receipt is not part of it: a receipt is about the document.
         """
         amounts = [[number_text(amount, "amounts") for amount in part] for part in self.amounts]
-        return {"question": self.question.document(), "amounts": amounts}
+        found = {"names": list(self.names)} if self.question.statistic.finds else {}
+        return {"question": self.question.document(), "amounts": amounts, **found}
 
     def __str__(self) -> str:
         return f"{self.question}: {self.value}{' (invented data)' if self.invented else ''}"
@@ -111,14 +117,16 @@ def measured(statistic: Statistic, table: Table) -> tuple[IntegerVector, ...]:
 
 def noised(question: Question, table: Table, integers: Sequence[IntegerVector]) -> Answer:
     """The answer for exact integers that are known already."""
-    statistic, scales = question.statistic, question.scales(table)
-    parts = statistic.parts(table)
-    amounts = tuple(
-        tuple(value * part.unit for value in question.noise.tell(values, scale, len(part.cells)))
-        for values, part, scale in zip(integers, parts, scales, strict=True)
-    )
-    value = statistic.value(table, amounts)
-    return Answer(question, value, question.costs(table), scales, question.noise.theorem, amounts, table.declared)
+    scales = question.scales(table)
+    told = question.statistic.tell(table, integers, question.noise, scales)
+    return _answer(question, table, told, scales)
+
+
+def _answer(question: Question, table: Declared, told: Told, scales: tuple[float, ...]) -> Answer:
+    """What follows from what was told."""
+    value = question.statistic.named(told.names).value(table, told.amounts)
+    costs, theorem = question.costs(table), question.noise.theorem
+    return Answer(question, value, costs, scales, theorem, told.amounts, table.declared, told.names)
 
 
 def read_answer(document: object, declared: Declared) -> Answer:
@@ -128,14 +136,18 @@ def read_answer(document: object, declared: Declared) -> Answer:
     """
     entries = Entries(document, "answer")
     question = read_question(entries.take("question", Mapping))
-    listed = entries.take("amounts", Sequence)
+    listed, finds = entries.take("amounts", Sequence), question.statistic.finds
+    names = tuple(entries.take("names", Sequence)) if finds else ()
     entries.done()
     parts = question.statistic.parts(declared)
+    if finds:
+        parts = tuple(replace(part, cells=names) for part in parts)
     if len(listed) != len(parts):
         raise InvalidInput("answer.amounts", len(listed), f"must be {len(parts)} lists, one for each part")
     amounts = tuple(_amounts(values, part) for values, part in zip(listed, parts, strict=True))
-    value, scales = question.statistic.value(declared, amounts), question.scales(declared)
-    return Answer(question, value, question.costs(declared), scales, question.noise.theorem, amounts, declared.declared)
+    told, scales = Told(amounts, names), question.scales(declared)
+    question.statistic.check_told(declared, told, question.noise, scales)
+    return _answer(question, declared, told, scales)
 
 
 def _amounts(values: object, part: Part) -> tuple[Fraction, ...]:

@@ -119,7 +119,7 @@ def question_offers(question: Question, table: Declared) -> list[Offer]:
     """Every guarantee that is proved of an answer: what its noise costs, and the ρ of Gaussian noise for (ε, δ)."""
     found: list[Offer] = [question.costs(table)]
     if question.delta is not None:
-        found.append((ZCDP(question.allowance.whole_rho),))
+        found.append((ZCDP(question.allowance.whole_rho), *question.leaks(table)))
     return found
 
 

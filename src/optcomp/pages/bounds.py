@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from optcomp.statistics import TimeUnit
+from optcomp.statistics import Reading, Text, TimeUnit
 
-KINDS = ("integers", "reals", "dates", "categories")
+KINDS = ("integers", "reals", "dates", "categories", "text")
 """What a column may hold."""
 UNITS: tuple[str, ...] = ("day", *(unit for unit in get_args(TimeUnit) if unit != "day"))
 """What dates are counted in, the usual one first."""
-FIELDS = ("kind", "low", "high", "step", "values", "preset", "unit", "zone", "format")
+FIELDS = ("rename", "kind", "low", "high", "step", "values", "preset", "unit", "zone", "format")
 """What a form says of a column."""
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})([eE][-+]?[0-9]{1,2})?")
@@ -93,9 +93,21 @@ class NotDeclared(ValueError):
         super().__init__(key)
 
 
+def new_name(column: Mapping[str, Any]) -> str:
+    """What a column is called in the declaration: as in the source, unless its owner gives it another name."""
+    return str(column.get("rename") or column["name"])
+
+
+def renamed(columns: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Names in the source, each with the one that its owner gives it; refused where two would have one name."""
+    found = {each["name"]: new_name(each) for each in columns if new_name(each) != each["name"]}
+    Reading.of(False, None, found, None).new_names([each["name"] for each in columns])
+    return found
+
+
 def declared_column(column: Mapping[str, Any]) -> dict[str, Any]:
     """A column as a declaration has it."""
-    name, kind = column["name"], column["kind"]
+    name, kind = new_name(column), column["kind"]
     if kind == "integers":
         return {"name": name, "integers": [_whole(column["low"], "low"), _whole(column["high"], "high")]}
     if kind == "reals":
@@ -108,6 +120,8 @@ def declared_column(column: Mapping[str, Any]) -> dict[str, Any]:
         return {"name": name, "reals": [column["low"], column["high"]], "unit": column["step"] or None}
     if kind == "dates":
         return {"name": name, **_dates(column)}
+    if kind == "text":
+        return {"name": name, "text": Text().most}
     return {"name": name, "categories": _categories(column["values"])}
 
 
@@ -123,10 +137,10 @@ def _dates(column: Mapping[str, Any]) -> dict[str, Any]:
 def declaration(columns: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> dict[str, Any]:
     """What is declared of a table."""
     used = [declared_column(each) for each in columns if each["use"]]
-    person = about.get("person") or None
+    named, person = {each["name"]: new_name(each) for each in columns}, about.get("person") or None
     return {
         "columns": used,
-        "person": person,
+        "person": named.get(person, person) if person else None,
         "rows_per_person": int(about.get("rows_per_person", 1)) if person else 1,
         "neighbours": about.get("neighbours", "add-remove"),
     }

@@ -27,7 +27,7 @@ from optcomp.center import (
 from optcomp.errors import InvalidInput
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute, form_of, problem_of
-from optcomp.pages.conditions import check_values, example
+from optcomp.pages.conditions import example
 from optcomp.pages.rendering import page, words_for
 from optcomp.statistics import Count, Question
 
@@ -80,7 +80,6 @@ async def previewed(request: Request, seat: Seat, form: desk_form.Form) -> dict[
     """What the question of a form would cost, or what is wrong with it."""
     body = bodies.PreviewBody(question=form.question(), confidence=float(form.confidence))
     try:
-        check_values(form.where, seat.dataset.declared.columns)
         found = await api_analyst.preview(request, seat.id, body)
     except (Problem, InvalidInput) as error:
         problem = problem_of(error)

@@ -23,6 +23,7 @@ from optcomp.statistics import (
     Entries,
     Named,
     Numbers,
+    Text,
     in_condition,
     known_keywords,
 )
@@ -134,7 +135,7 @@ def _fields(named: Named, given: QueryParams, declared: Declared) -> Iterator[Fi
             marked = tuple(each for each in given.getlist(name) if each in columns)
             yield Field(name, "columns", "", marked, columns, told)
         elif kind == "columns":
-            columns = tuple(declared.columns)
+            columns = fitting(named, declared)
             marked = tuple(each for each in given.getlist("columns") if each in columns)
             yield Field("columns", "columns", "", marked or columns[:1], columns)
         elif kind == "by column":
@@ -161,7 +162,7 @@ def fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     found = []
     for column in declared.columns:
         try:
-            named.keyword.read(Entries({named.keyword.word: column}, "statistic")).parts(declared)
+            named.keyword.read(Entries({named.keyword.word: about(named, column)}, "statistic")).parts(declared)
         except InvalidInput as error:
             if error.argument.rpartition(".")[2] == "column":
                 continue
@@ -169,14 +170,23 @@ def fitting(named: Named, declared: Declared) -> tuple[str, ...]:
     return tuple(found)
 
 
+def about(named: Named, column: str) -> str | list[str]:
+    """A column as the word of a statistic takes it: by its name, or in a list."""
+    return [column] if _kind(named.keyword.entries[named.keyword.word]) == "columns" else column
+
+
 def groupable(named: Named, name: str, declared: Declared) -> tuple[str, ...]:
     """The columns that a further entry of columns may name: those that fit, and do not make too many numbers."""
     word = named.keyword.word
-    about = named.keyword.entries[word].get("enum", fitting(named, declared))
+    others = named.keyword.entries[word].get("enum")
     return tuple(
         column
         for column in declared.columns
-        if any(_fits(named, {word: each, name: [column]}, declared) for each in about if each != column)
+        if any(
+            _fits(named, {word: each if others else about(named, each), name: [column]}, declared)
+            for each in others or fitting(named, declared)
+            if each != column
+        )
     )
 
 
@@ -219,7 +229,8 @@ def value_of(field: Field) -> Any:
 
 def _comparing(given: QueryParams, declared: Declared) -> dict[str, Any]:
     """The comparison that is being written; columns whose names conditions can hold."""
-    columns = tuple(name for name in declared.columns if in_condition(name) is not None)
+    domains = declared.columns.items()
+    columns = tuple(name for name, domain in domains if in_condition(name) is not None and not isinstance(domain, Text))
     column = given.get("where_column", "")
     column = column if column in columns else ""
     domain = declared.columns[column] if column else None

@@ -18,7 +18,7 @@ from optcomp.interactive import Answer, read_answer, read_mechanism
 from optcomp.pages.charts import Whisker, interval_chart
 from optcomp.pages.numbers import amount, down
 from optcomp.pages.words import Words
-from optcomp.statistics import Categories, Dates, Declared, Domain, Numbers, read_statistic
+from optcomp.statistics import Categories, Dates, Declared, Domain, Numbers, Text, read_statistic
 
 MOST_SHOWN, MOST_DRAWN = 200, 60
 """Cells of one answer in a table and in a picture; the files have all of them."""
@@ -35,6 +35,8 @@ class Row:
     high: float | None
     rows_off: float | None = None
     """By how many rows the rank of a choice may be off."""
+    open: bool = False
+    """Whether the noise leaves any value possible: the interval has no end."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Told:
     confidence: float
     rows: tuple[Row, ...]
     chart: Markup
+    found: bool = False
+    """Whether its cells were found in the data: then each interval holds by itself."""
 
     @property
     def shown(self) -> tuple[Row, ...]:
@@ -63,6 +67,11 @@ class Told:
         return any(row.low is not None for row in self.rows)
 
     @property
+    def open(self) -> bool:
+        """Whether the noise leaves any value possible for some number."""
+        return any(row.open for row in self.rows)
+
+    @property
     def rows_off(self) -> float | None:
         """By how many rows the ranks of choices may be off."""
         return self.rows[0].rows_off if self.rows else None
@@ -72,18 +81,18 @@ def told(document: Mapping[str, Any], declared: Declared, confidence: str, title
     """An answer, from its document."""
     answer = read_answer(document, declared)
     rows = tuple(_rows(answer, confidence))
-    unit = answer.question.statistic.error_unit
+    unit = answer.question.statistic.value_unit
     named = [(row.cell or str(answer.question.statistic), _ends(row)) for row in rows[:MOST_DRAWN]]
     drawn = [Whisker(name, *ends) for name, ends in named if ends is not None]
     bounded = any(row.low is not None for row in rows)
     chart = interval_chart(drawn, title=title, unit=unit) if bounded or len(drawn) > 1 else Markup("")
-    return Told(str(answer.question), unit, float(confidence), rows, chart)
+    return Told(str(answer.question), unit, float(confidence), rows, chart, answer.question.statistic.finds)
 
 
 def _ends(row: Row) -> tuple[float, float, float] | None:
-    """What a picture draws; a date is told without one."""
+    """What a picture draws; a date is told without one, and so is what may have any value."""
     value = row.value
-    if isinstance(value, str):
+    if isinstance(value, str) or row.open:
         return None
     low, high = (value if end is None else end for end in (row.low, row.high))
     return low, value, high
@@ -101,6 +110,7 @@ def _rows(answer: Answer, confidence: str) -> list[Row]:
             _finite(row.low),
             _finite(row.high),
             row.rows_off,
+            any(end is not None and not math.isfinite(end) for end in (row.low, row.high)),
         )
         for row in answer.rows(confidence)
     ]
@@ -265,6 +275,8 @@ def _column(name: str, domain: Domain) -> Column:
         return Column(name, "categories", values=tuple(map(str, domain.values)))
     if isinstance(domain, Dates):
         return Column(name, "dates", *domain.ends_shown, domain.every)
+    if isinstance(domain, Text):
+        return Column(name, "text", high=str(domain.most))
     assert isinstance(domain, Numbers)
     low, high = (f"{float(end):.12g}" for end in (domain.low, domain.high))
     return Column(name, "integers" if domain.holds is int else "reals", low, high, f"{float(domain.step):.3g}")

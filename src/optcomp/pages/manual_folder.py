@@ -13,10 +13,10 @@ from pathlib import Path
 import optcomp
 from optcomp.pages.manual import INDEX, SEARCH, Manual, manual, search_index
 from optcomp.pages.manual_view import page_view
-from optcomp.pages.rendering import POLICY, environment
+from optcomp.pages.rendering import POLICY, THEMES, environment
 from optcomp.pages.words import words
 
-_ASSETS = ("mark.svg", "site.css", "manual.css", "manual.js")
+_ASSETS = ("mark.svg", "site.css", "manual.css", "manual.js", "colours.js")
 """What the pages load."""
 
 
@@ -28,7 +28,7 @@ def write(found: Manual, folder: Path) -> list[str]:
     content: dict[str, bytes] = {**found.files, INDEX: search_index(found).encode()}
     content |= {f"assets/{name}": (files(__package__) / "assets" / name).read_bytes() for name in _ASSETS}
     for address in (*found.pages, SEARCH):
-        told = {"t": words(), "version": optcomp.__version__, "policy": policy}
+        told = {"t": words(), "version": optcomp.__version__, "policy": policy, "themes": THEMES}
         content[address] = template.render(told | (page_view(found, address) or {})).encode()
     for address, data in content.items():
         (folder / address).parent.mkdir(parents=True, exist_ok=True)

@@ -144,7 +144,8 @@ def _raised(found: re.Match[str]) -> str:
 
 
 def _show_fence(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    kind, text = tokens[place].info.strip(), tokens[place].content
+    kind, _, _ = tokens[place].info.strip().partition(" ")  # a second word says which environment runs the block
+    text = tokens[place].content
     return _formula(text) if kind == "math" else _code(text, kind)
 
 

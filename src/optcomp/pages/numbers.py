@@ -62,7 +62,8 @@ def reach(value: float) -> str:
 
 def _grouped(text: str) -> str:
     whole, point, rest = text.partition(".")
-    return f"{int(whole):,}{point}{rest}" if whole.isdigit() else text
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    return f"{sign}{int(digits):,}{point}{rest}" if digits.isdigit() else text
 
 
 def pairs(options: Iterable[str]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 from starlette.datastructures import FormData
 
-from optcomp.center import Problem, api_owner
+from optcomp.center import Problem, api_owner, replies
 from optcomp.pages.office_forms import text, tried, wrong
 from optcomp.statistics import ENCODINGS
 
@@ -41,7 +41,7 @@ def chosen(form: FormData) -> dict[str, str]:
     return found
 
 
-async def proposed(request: Request, source: str, table: str | None) -> dict[str, Any] | None:
+async def proposed(request: Request, source: str) -> dict[str, Any] | None:
     """What a look at a file proposes; None of what is not written in lines, or cannot be looked at."""
     told, _ = await tried(api_owner.dialect, request, source) if "://" not in source else (None, None)
     return None if told is None else told.dialect
@@ -49,8 +49,7 @@ async def proposed(request: Request, source: str, table: str | None) -> dict[str
 
 async def read_columns(
     request: Request, source: str, table: str | None, dialect: Mapping[str, Any] | None
-) -> tuple[dict[str, str] | None, Problem | None]:
-    """The names of columns, and what their types say."""
+) -> tuple[replies.Columns | None, Problem | None]:
+    """The names of columns, what their types say, and the files that have them."""
     how = [None] * 3 if dialect is None else [dialect[part] for part in ("delimiter", "quote", "encoding")]
-    told, problem = await tried(api_owner.columns, request, source, table, False, *how)
-    return (None if told is None else told.columns), problem
+    return await tried(api_owner.columns, request, source, table, False, *how)

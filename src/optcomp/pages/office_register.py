@@ -8,7 +8,6 @@ check; its exact numbers are kept in the draft of that owner, and go with it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Any
@@ -33,10 +32,10 @@ from optcomp.center import (
     service_of,
 )
 from optcomp.errors import InvalidInput
-from optcomp.pages import bounds, office_dialect
+from optcomp.pages import bounds, office_dialect, office_sources
 from optcomp.pages.access import PageRoute, form_of, problem_of
 from optcomp.pages.office import to_dataset
-from optcomp.pages.office_forms import made, number, text, tried, wrong
+from optcomp.pages.office_forms import exactly, made, number, text, tried, wrong
 from optcomp.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -100,48 +99,40 @@ def _step(request: Request, step: str, draft: Draft, problem: Problem | None = N
 @roles("owner")
 async def source_page(request: Request) -> Response:
     """Files and tables to choose from, and drafts to go on with."""
-    return await _source_page(request, None)
+    return await _source_page(request)
 
 
-async def _source_page(request: Request, problem: Problem | None) -> Response:
-    found = (await run_in_threadpool(api_owner.sources, request)).entries
+async def _source_page(request: Request, problem: Problem | None = None, form: FormData | None = None) -> Response:
     drafts = await run_in_threadpool(Drafts(service_of(request).store).all, person_of(request), _KIND)
     return page(
         request,
         "owner_register_source.html",
         status=200 if problem is None else problem.status,
-        sources=[each | {"value": json.dumps([each["source"], each["table"]])} for each in found],
         drafts=drafts,
-        folders=[str(each) for each in service_of(request).store.settings.folders],
         step="source",
         steps=STEPS,
         draft=None,
-        problem=problem,
+        problem=problem if form is None else office_sources.beside(form, problem),
+        **await office_sources.offered(request, form),
     )
 
 
 @router.post("/owner/register")
 @roles("owner")
 async def choose(request: Request) -> Response:
-    """A draft about one of the listed sources."""
+    """A draft about one of the listed sources, or about several files by a pattern."""
     form = await form_of(request)
-    listed = (await run_in_threadpool(api_owner.sources, request)).entries
-    found = next((each for each in listed if json.dumps([each["source"], each["table"]]) == text(form, "source")), None)
-    if found is None:
-        return await _source_page(request, wrong("source", "source"))
-    dialect = await office_dialect.proposed(request, found["source"], found["table"])
-    told, problem = await office_dialect.read_columns(request, found["source"], found["table"], dialect)
+    try:
+        source, table = await office_sources.picked(request, form)
+    except Problem as problem:
+        return await _source_page(request, problem, form)
+    dialect = await office_dialect.proposed(request, source)
+    told, refused = await office_dialect.read_columns(request, source, table, dialect)
     if told is None:
-        return await _source_page(request, problem)
-    columns = [bounds.new_column(name, kind) for name, kind in told.items()]
-    document = {
-        **_NEW,
-        "key": token_urlsafe(16),
-        "source": found["source"],
-        "table": found["table"],
-        "dialect": dialect,
-        "columns": columns,
-    }
+        return await _source_page(request, refused, form)
+    columns = [bounds.new_column(name, kind) for name, kind in told.columns.items()]
+    document = {**_NEW, "key": token_urlsafe(16), "source": source, "table": table, "dialect": dialect}
+    document |= {"files": told.files, "columns": columns}
     drafts = Drafts(service_of(request).store)
     draft = await run_in_threadpool(drafts.add, person_of(request), _KIND, document)
     return _to(draft, "columns")
@@ -182,8 +173,9 @@ async def save_dialect(request: Request, id: int) -> Response:
     if told is None:
         return _columns_page(request, draft, problem)
     known = {each["name"]: each for each in about["columns"]}
-    columns = [known.get(name) or bounds.new_column(name, kind) for name, kind in told.items()]
-    await _save(request, draft, number(form, "version"), dialect=dialect, columns=columns, checked=None)
+    columns = [known.get(name) or bounds.new_column(name, kind) for name, kind in told.columns.items()]
+    changed = {"dialect": dialect, "files": told.files, "columns": columns, "checked": None}
+    await _save(request, draft, number(form, "version"), **changed)
     return _to(draft, "columns")
 
 
@@ -218,6 +210,11 @@ def _wrong_column(columns: list[dict[str, Any]]) -> Problem | None:
     """The first column that is not declared as it must be; the library says what is wrong."""
     if not any(each["use"] for each in columns):
         return wrong("no_column", "columns")
+    try:
+        bounds.renamed(columns)
+    except InvalidInput as error:
+        place = next(place for place, each in enumerate(columns) if each["rename"] == error.value)
+        return _of_column(columns[place], Problem("invalid", error.problem, argument=f"rename-{place}"))
     for place, each in enumerate(columns):
         if each["use"]:
             try:
@@ -247,7 +244,8 @@ async def save_people(request: Request, id: int) -> Response:
     """Whose rows they are, and what happens to bad cells."""
     form = await form_of(request)
     draft = await _draft(request, id, form)
-    given = {key: text(form, key) for key in ("person", "rows_per_person", "neighbours", "bad_cells")}
+    given = {key: text(form, key) for key in ("rows_per_person", "neighbours", "bad_cells")}
+    given["person"] = exactly(form, "person")
     changed = {**given, "multiline": text(form, "multiline") == "on", "checked": None}
     try:
         if given["person"] not in ("", *(each["name"] for each in draft.document["columns"])):
@@ -290,7 +288,8 @@ async def check(request: Request, id: int) -> Response:
 
 
 def _source(about: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: about.get(name) for name in ("source", "table", "bad_cells", "multiline", "dialect")}
+    said = {name: about.get(name) for name in ("source", "table", "bad_cells", "multiline", "dialect")}
+    return said | {"rename": bounds.renamed(about["columns"]) or None}
 
 
 @router.get("/owner/register/{id}/account")
@@ -357,7 +356,8 @@ def _confirmation(request: Request, draft: Draft, problem: Problem | None = None
     declared = bounds.declaration(draft.document["columns"], draft.document)
     dialect = draft.document.get("dialect")
     written = None if dialect is None else office_dialect.said(dialect)
-    return _step(request, "confirmation", draft, problem, declared=declared["columns"], written=written)
+    shown = {"declared": declared["columns"], "whose": declared["person"], "written": written}
+    return _step(request, "confirmation", draft, problem, **shown)
 
 
 @router.post("/owner/register/{id}/confirmation")

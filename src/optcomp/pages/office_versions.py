@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 
-from optcomp.center import Problem, api_owner, bodies, roles, seen_dataset, service_of
+from optcomp.center import Problem, api_owner, bodies, roles, seen_dataset
+from optcomp.pages import office_sources
 from optcomp.pages.access import PageRoute, form_of
 from optcomp.pages.office import to_dataset
-from optcomp.pages.office_forms import made, number, text, tried, wrong
+from optcomp.pages.office_forms import made, number, text, tried
 from optcomp.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -20,10 +20,12 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @roles("owner")
 async def version_page(request: Request, name: str) -> Response:
     """Files and tables to choose from; nothing is read."""
-    return await _version_page(request, name, None)
+    return await _version_page(request, name)
 
 
-async def _version_page(request: Request, name: str, problem: Problem | None) -> Response:
+async def _version_page(
+    request: Request, name: str, problem: Problem | None = None, form: FormData | None = None
+) -> Response:
     found = await run_in_threadpool(seen_dataset, request, name)
     return page(
         request,
@@ -31,19 +33,9 @@ async def _version_page(request: Request, name: str, problem: Problem | None) ->
         status=200 if problem is None else problem.status,
         dataset=found,
         columns=list(found.declared.columns),
-        sources=[each | {"value": _value(each)} for each in await _listed(request)],
-        folders=[str(each) for each in service_of(request).store.settings.folders],
-        problem=problem,
+        problem=problem if form is None else office_sources.beside(form, problem),
+        **await office_sources.offered(request, form),
     )
-
-
-async def _listed(request: Request) -> list[dict[str, object]]:
-    return list((await run_in_threadpool(api_owner.sources, request)).entries)
-
-
-def _value(source: dict[str, object]) -> str:
-    """How a form says which source is meant."""
-    return json.dumps([source["source"], source["table"]])
 
 
 @router.post("/owner/datasets/{name}/version")
@@ -54,9 +46,11 @@ async def renew(request: Request, name: str) -> Response:
     known = await run_in_threadpool(seen_dataset, request, name)
     if number(form, "version") != known.version:
         return to_dataset(name)
-    found = next((each for each in await _listed(request) if _value(each) == text(form, "source")), None)
-    if found is None:
-        return await _version_page(request, name, wrong("source", "source"))
-    told = {"source": found["source"], "table": found["table"], "multiline": text(form, "multiline") == "on"}
-    _, problem = await tried(api_owner.renew, request, name, made(bodies.VersionBody, **told))
-    return to_dataset(name) if problem is None else await _version_page(request, name, problem)
+    try:
+        source, table = await office_sources.picked(request, form)
+        multiline = text(form, "multiline") == "on"
+        body = made(bodies.VersionBody, source=source, table=table, multiline=multiline)
+    except Problem as problem:
+        return await _version_page(request, name, problem, form)
+    _, refused = await tried(api_owner.renew, request, name, body)
+    return to_dataset(name) if refused is None else await _version_page(request, name, refused, form)

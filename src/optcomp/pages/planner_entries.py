@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from optcomp.errors import InvalidInput
-from optcomp.pages.conditions import check_values
-from optcomp.pages.desk_form import groupable
+from optcomp.pages.desk_form import fitting, groupable
 from optcomp.pages.planner_drafts import Plain
 from optcomp.pages.planner_fields import whole, without_groups
 from optcomp.planner import read
-from optcomp.statistics import Categories, Declared, Entries, Named, in_condition, known_keywords
+from optcomp.statistics import Categories, Declared, Entries, Named, Text, check_condition, in_condition, known_keywords
 
 _EACH = "where"
 _MOST_COLUMNS = 200
 """Of a table that is declared by hand: nobody types more."""
-KINDS = ("integers", "reals", "categories")
+KINDS = ("integers", "reals", "dates", "categories", "text")
 """What a column may hold."""
 COLUMN_FIELDS = ("name", "kind", "low", "high", "unit", "values")
 """Of one column in the form."""
@@ -67,7 +66,11 @@ def _field(name: str, rule: Mapping[str, Any], named: Named, table: Declared) ->
         shape = "edges"
     else:
         shape = "whole" if rule.get("type") == "integer" else "column" if own else "text"
-    possible = {"column": lambda: _possible(named, table), "groups": lambda: iter(groupable(named, name, table))}
+    possible = {
+        "column": lambda: _possible(named, table),
+        "groups": lambda: iter(groupable(named, name, table)),
+        "columns": lambda: iter(fitting(named, table)),
+    }
     columns = tuple(possible.get(shape, lambda: iter(table.columns))())
     return EntryField(name, shape, hint, columns, own)
 
@@ -120,7 +123,8 @@ def with_statistic(plan: Plain, word: str, form: Mapping[str, Any], columns: lis
     """The plan with one more statistic, or with one for each group of a column."""
     table = table_of(plan)
     entry, name = entry_of(word, form, table, columns), str(form.get("name", "")).strip()
-    check_values(entry.get(_EACH), table.columns)
+    if _EACH in entry:
+        check_condition(entry[_EACH], table.columns)
     by = str(form.get("each", ""))
     statistics = dict(plan.get("statistics") or {})
     base = name or _usual_name(word, entry)
@@ -199,14 +203,17 @@ def _column(row: Mapping[str, str], number: int) -> Plain:
         if not values:
             raise InvalidInput(f"values-{number}", row["values"], "must be the values, with commas between them")
         return {"categories": values}
+    if row["kind"] == "text":
+        return {"text": Text().most}
     if row["kind"] not in KINDS:
         raise InvalidInput(f"kind-{number}", row["kind"], f"must be one of {', '.join(KINDS)}")
     for end in ("low", "high"):
         if not row[end]:
-            raise InvalidInput(f"{end}-{number}", "", "must be a number that everybody may know")
+            what = "a date, such as 2024-12-31," if row["kind"] == "dates" else "a number"
+            raise InvalidInput(f"{end}-{number}", "", f"must be {what} that everybody may know")
     if row["kind"] == "integers":
         return {"integers": [_signed(row["low"], f"low-{number}"), _signed(row["high"], f"high-{number}")]}
-    return {"reals": [row["low"], row["high"]], **({"unit": row["unit"]} if row["unit"] else {})}
+    return {row["kind"]: [row["low"], row["high"]], **({"unit": row["unit"]} if row["unit"] else {})}
 
 
 def _signed(text: str, argument: str) -> int:

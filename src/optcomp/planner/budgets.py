@@ -21,10 +21,11 @@ import numpy as np
 
 from optcomp.composition import compose
 from optcomp.errors import InvalidInput, PrecisionNotReached, Written
-from optcomp.guarantees import PureDP
+from optcomp.guarantees import ApproxDP, PureDP
 from optcomp.numerics import FLOAT_BITS, Exact, Floats, ball, float_up, precision
 from optcomp.numerics.contour import MOST_DENSE, Terms, optimum
 from optcomp.planner.errors import ErrorModel
+from optcomp.statistics import leaks_of
 from optcomp.statistics.noise import Counted, Worth, log_of
 from optcomp.theorems import Bound
 
@@ -64,6 +65,11 @@ class Spending(Written):
         return self.model.scales(self.budget)
 
     @property
+    def leak(self) -> Fraction:
+        """The δ of parts that may tell what no noise is on."""
+        return sum((part.leak for part in self.model.parts), Fraction(0))
+
+    @property
     def own(self) -> list[tuple[float, int]]:
         """The scales and changes of its parts that may count by the loss of the noise itself."""
         return [] if self.pure else self.model.noise.own(self.model.parts, self.scales)
@@ -73,6 +79,7 @@ class Spending(Written):
         if (delta, own) not in self._counted:
             scales = () if self.pure else self.scales
             found = self.model.noise.guarantees(self.model.parts, scales, self.budget, delta, own=own)
+            found += leaks_of(self.model.parts)
             self._counted[delta, own] = found
         return self._counted[delta, own]
 
@@ -130,12 +137,19 @@ class Load:
         """
         found, first, second = amounts.copy(), np.ones(amounts.size), np.zeros(amounts.size)
         leaks = math.fsum(_worth(held.model, held.amount, delta).leak for held in self.held if not held.pure)
+        leaks += float(Fraction(self.leak) / Fraction(delta)) if self.leak else 0.0
         for place in self.terms.noise_of.tolist():
             model, copies = self.groups[place]
             each = _worth(model, float(amounts[place]), delta)
             found[place], first[place], second[place] = each.root, each.slope, each.bend
             leaks += copies * each.leak
         return found, first, second, leaks
+
+    @cached_property
+    def leak(self) -> float:
+        """The δ of parts that may tell what no noise is on."""
+        copies = [(model, count) for model, count in self.groups] + [(each.model, 1) for each in self.held]
+        return math.fsum(count * float(part.leak) for model, count in copies for part in model.parts)
 
     @property
     def pure(self) -> bool:
@@ -221,7 +235,9 @@ class PairBudget(Budget):
         return counted
 
     def _composed(self, counted: Counter[Any]) -> Bound:
-        pure = all(isinstance(value, PureDP) for value in counted)
+        pure = all(
+            isinstance(value, PureDP) or (isinstance(value, ApproxDP) and not value.epsilon) for value in counted
+        )
         if self.method != "auto":
             if not pure:
                 raise InvalidInput("method", self.method, "compares plans of Laplace noise only")

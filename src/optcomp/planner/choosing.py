@@ -36,6 +36,8 @@ _UNLIMITED = 10**6
 """An ε that no wanted error needs."""
 _BELOW = 1 - 1e-9
 """So much less than the limit in floats is within it."""
+_MOST_LEAK = 4
+"""Thresholds may take one in so many of δ: the rest is for composition, and for the risk that is told."""
 _MANY, _FAR = 30, 1.5
 """Among so many statistics, what was so many times worse before an edit is not tried again."""
 
@@ -60,6 +62,7 @@ class Choosing:
         if before is not None and _about(before.document) == _about(document):
             same = set(document.wishes)
             self._known.update({key: item for key, item in before._known.items() if key[0] in same})
+        self._leak = _leaked(document, inside)
         self.values: dict[Way, float] = dict(self.start.values if before is None else before.values)
         """What the ways to choose noise came to, now or when they were last tried."""
 
@@ -233,7 +236,7 @@ class Choosing:
         """Errors if ρ were added up, with this noise, and their sum made an ε (CKS20); nothing without δ."""
         if not isinstance(self.inside, ApproxDP) or self.wanted or not self.inside.delta:
             return {}
-        rho = fz21.largest_rho(self.inside.epsilon, self.inside.delta)
+        rho = fz21.largest_rho(self.inside.epsilon, Fraction(self.inside.delta) - self._leak)
         return self._compared(choice, RhoBudget(rho)) if rho else {}
 
     def _compared(self, choice: NoiseByName, budget: Budget) -> dict[str, float]:
@@ -254,6 +257,21 @@ class Choosing:
         if noise == item.model.noise:
             return replace(item, held=budget)
         return replace(item, held=item.model.budget_for(self.item(wish, noise).model.error(budget)))
+
+
+def _leaked(document: Document, inside: ApproxDP | ZCDP) -> Fraction:
+    """The δ of all thresholds, which must leave most of the δ that may be spent on the data."""
+    found = Fraction(0)
+    for wish in document.wishes:
+        own = sum((part.leak for part in wish.statistic.parts(document.table)), Fraction(0))
+        found += own
+        place = f"statistics.{wish.name}"
+        if own and isinstance(inside, ZCDP):
+            raise InvalidInput(place, str(wish.statistic), "has a threshold, which needs budget.delta and not a rho")
+        if own and not _MOST_LEAK * found <= Fraction(0 if isinstance(inside, ZCDP) else inside.delta):
+            problem = f"is too large: thresholds may leak 1/{_MOST_LEAK} of the δ of the budget in all"
+            raise InvalidInput(f"{place}.leak", float(own), problem)
+    return found
 
 
 def _about(document: Document) -> tuple[Any, ...]:

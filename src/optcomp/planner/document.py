@@ -46,6 +46,7 @@ from optcomp.statistics import (
     Reading,
     Reals,
     Statistic,
+    Text,
     as_written,
     check_condition,
     checked_confidence,
@@ -283,10 +284,15 @@ def _named(entries: Mapping[Any, Any], place: str) -> Iterator[tuple[str, Any]]:
 
 
 def _domain(entries: Entries, place: str) -> tuple[Domain, Known]:
-    kinds = [kind for kind in ("integers", "reals", "dates", "categories") if kind in entries.names()]
+    kinds = [kind for kind in ("integers", "reals", "dates", "categories", "text") if kind in entries.names()]
     if len(kinds) != 1:
-        known = "integers: [low, high], reals: [low, high], dates: [low, high], categories: [...]"
+        known = "integers: [low, high], reals: [low, high], dates: [low, high], categories: [...], text: 64"
         raise InvalidInput(place, kinds, f"must have one of {known}")
+    if kinds == ["text"]:
+        most = entries.take("text", int)
+        entries.done()
+        with at(place, most="text"):
+            return Text(most), UNKNOWN
     values = entries.take(kinds[0], Sequence)
     if kinds == ["dates"]:
         return _dates(entries, values, place)
@@ -383,7 +389,7 @@ def _wish(name: str, entries: Entries, table: Declared) -> Wish:
     if statistic.where is not None:
         with at(place, column="where"):
             _check_where(statistic.where, table)
-    said = known_from(facts, table.domain(statistic.values_of or "", Numbers), place) if facts else UNKNOWN
+    said = known_from(facts, table.domain(statistic.value_columns[0], Numbers), place) if facts else UNKNOWN
     return Wish(name, statistic, noise, weight, epsilon, rho, error, size, hold, rows, said)
 
 

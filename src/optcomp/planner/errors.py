@@ -61,7 +61,7 @@ class ErrorModel:
     @cached_property
     def likeness(self) -> Hashable:
         """What the error depends on: equal for statistics whose errors are the same function of the budget."""
-        sizes = tuple((p.l1, p.l2_squared, len(p.cells), p.unit, p.share) for p in self.parts)
+        sizes = tuple((p.l1, p.l2_squared, len(p.cells), p.unit, p.share, p.leak) for p in self.parts)
         about = type(self.statistic), self.noise, self.rows, self.confidence, sizes, self.stated.likeness
         return _Hashed(about, hash(about))
 

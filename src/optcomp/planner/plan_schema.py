@@ -13,6 +13,7 @@ from optcomp.planner.objective import Objective
 from optcomp.statistics import (
     DECIMALS,
     ENCODINGS,
+    MOST_TEXT,
     QUOTES,
     THOUSANDS,
     BadCells,
@@ -160,9 +161,12 @@ def _column() -> fragments.Schema:
     scalar = {"anyOf": [{"type": kind} for kind in ("string", "integer", "boolean")]}
     unit = fragments.number("Sums are taken in whole multiples of this; default about a millionth of the range.")
     other = fragments.text("The name of the cell for everything else, missing values included; default (other).")
+    most = fragments.whole(
+        "Text whose values nobody declares: at most so many characters, longer ones are cut.", 1, MOST_TEXT
+    )
     values = fragments.listed(scalar, "All values that count by themselves.")
     return {
-        "description": "One of integers, reals, categories, dates.",
+        "description": "One of integers, reals, categories, dates, text.",
         "oneOf": [
             fragments.entries(
                 {"integers": fragments.listed({"type": "integer"}, bounds, 2, 2), **_facts()}, ["integers"]
@@ -186,6 +190,7 @@ def _column() -> fragments.Schema:
                 },
                 ["dates"],
             ),
+            fragments.entries({"text": most}, ["text"]),
         ],
     }
 

@@ -53,7 +53,7 @@ def risk_of(release: Release) -> Risk:
     """Of all that is spent, whether that fits the budget or not; for a sample, to the population."""
     delta = Fraction(release.inside.delta if isinstance(release.inside, ApproxDP) else SELDOM)
     probability = _outside(release, ApproxDP(0, delta)).delta
-    pure = all(spending.pure for spending in release.spendings)
+    pure = all(spending.pure and not spending.leak for spending in release.spendings)
     always = ks14.loss_at(_outside(release, _at(release, 0)), 0) if pure else math.inf
     seldom = [ks14.loss_at(_outside(release, each), probability) for each in _below(release, delta)]
     if always <= min(seldom, default=math.inf):
@@ -65,9 +65,13 @@ def _below(release: Release, delta: Fraction) -> list[ApproxDP]:
     """What the release satisfies at a few δ below this one."""
     if not delta:
         return []
+    leak = sum((spending.leak for spending in release.spendings), Fraction(0))
+    if delta * _FIRST <= leak:  # no ε holds below what thresholds leak
+        return [_at(release, (delta + leak) / 2)]
     whole, first = _at(release, delta), _at(release, delta * _FIRST)
     slope = -math.log(_FIRST) / max(float(first.epsilon - whole.epsilon), _LEAST_GAP)
-    return [first, _at(release, delta / max(2, round(1 + slope)))]
+    best = delta / max(2, round(1 + slope))
+    return [first, *([_at(release, best)] if best > leak else [])]
 
 
 def _at(release: Release, delta: Exact) -> ApproxDP:

@@ -32,14 +32,14 @@ def advice(
     conditions: Sequence[ConditionCounts],
 ) -> list[str]:
     """In the order file, people, columns, conditions."""
-    lines = [*_file(file), *(_person(person, file) if person is not None else [])]
+    lines = [*_file(file, person), *(_person(person, file) if person is not None else [])]
     if file.rows:
         lines += [line for column in columns for line in (*_column(column, file), *_lot(column))]
         lines += [line for each in conditions for line in _condition(each)]
     return lines
 
 
-def _file(file: FileCounts) -> Iterator[str]:
+def _file(file: FileCounts, person: PersonCounts | None) -> Iterator[str]:
     if file.unread:
         lines = _lines(sum(file.unread.values()))
         yield (
@@ -52,8 +52,13 @@ def _file(file: FileCounts) -> Iterator[str]:
         yield "the file has no rows"
     elif file.exact_rows and file.declared_rows != file.rows:
         yield f"data.rows: {file.declared_rows:,} are declared and {file.rows:,} were read; the release will refuse"
-    elif file.declared_rows is not None and _far(file.declared_rows, file.rows):
+    elif file.declared_rows is not None and all(_far(file.declared_rows, each) for each in _counts(file, person)):
         yield f"data.rows: {file.declared_rows:,} are declared and {file.rows:,} were read; is it the right file?"
+
+
+def _counts(file: FileCounts, person: PersonCounts | None) -> tuple[int, int]:
+    """Rows that were read, and rows that will count: a declaration may mean either."""
+    return file.rows, file.rows if person is None else person.rows - person.dropped
 
 
 def _outcome(file: FileCounts, counted: str) -> str:
@@ -63,7 +68,7 @@ def _outcome(file: FileCounts, counted: str) -> str:
 
 def _unread(found: ColumnCounts | PersonCounts, name: str, counted: str, file: FileCounts, such: str = "") -> str:
     cells = "1 cell" if found.unreadable == 1 else f"{found.unreadable:,} cells"
-    mended = "; convert the file, e.g. iconv -f latin1 -t utf8"
+    mended = "; name the encoding, e.g. dialect: {encoding: latin-1}, or let `optcomp plan init` propose it"
     return (
         f"{name}: {cells} cannot be read, first {found.first_unread} ({_causes(found.reasons)}{such}); "
         f"{_outcome(file, counted)}{mended if OTHER_ENCODING in found.reasons else ''}"

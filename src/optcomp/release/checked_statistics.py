@@ -12,7 +12,7 @@ from optcomp.errors import OptcompError
 from optcomp.planner import Document, Spending, Wish, item_of
 from optcomp.release.comparison import MISSING, NEAR, Comparison, equal, number, shown
 from optcomp.release.told import noise_told, rank_told
-from optcomp.statistics import Dates, Question
+from optcomp.statistics import Dates, Question, Told
 
 _BUDGET = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
 """A fraction as releases write it."""
@@ -66,6 +66,8 @@ def _spending(about: Comparison, document: Document, wish: Wish, entry: Mapping[
     about.same(place, told, wanted, "by the plan and its budget")
     column = document.table.columns.get(wish.statistic.values_of or "")
     dates = column if noise.chooses and isinstance(column, Dates) else None
+    if wish.statistic.finds:
+        cells = _found(about, place, entry, question, document)
     _check_values(about, place, entry, cells, chosen=noise.chooses, dates=dates)
     return spending if len(about.problems) == before else None
 
@@ -91,11 +93,29 @@ def _check_hold(about: Comparison, place: str, wish: Wish, spending: Spending) -
 
 def _cells(question: Question, document: Document) -> list[Any] | None:
     """What there is a value for; None if there is one value."""
+    if question.statistic.finds:
+        return []
     zeros = [[Fraction(0)] * len(part.cells) for part in question.statistic.parts(document.table)]
     value = question.statistic.value(document.table, zeros)
     if not isinstance(value, Mapping):
         return None
     return [list(cell) if isinstance(cell, tuple) else cell for cell in value]
+
+
+def _found(
+    about: Comparison, place: str, entry: Mapping[str, Any], question: Question, document: Document
+) -> list[Any]:
+    """The names of cells that were found in the data, as the statistic can have told them."""
+    listed = entry.get("cells")
+    told = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    names: tuple[Any, ...] = tuple(each.get("cell") for each in told)
+    amounts = tuple(number(each.get("value")) for each in told)
+    if not isinstance(listed, list) or len(told) != len(listed) or None in amounts:
+        about.wrong(f"{place}.cells: must be names with numbers")
+        return list(names)
+    found = Told((tuple(Fraction(each) for each in amounts if each is not None),), names)
+    question.statistic.check_told(document.table, found, question.noise, question.scales(document.table))
+    return list(names)
 
 
 def _check_values(

@@ -16,13 +16,15 @@ from optcomp.planner import Document, Wish
 from optcomp.release.advice import advice
 from optcomp.release.file_counts import ColumnCounts, ConditionCounts, FileCounts, MovedShare, PersonCounts
 from optcomp.release.found_counts import column_counts, file_counts, person_counts, prepared, source_counts
-from optcomp.statistics import BadCells, Categories, Dates, Declared, ExactCounts, Preparation, Reading
+from optcomp.statistics import BadCells, Categories, Dates, Declared, ExactCounts, Preparation, Reading, Text
 
 NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish"
+"""Stands above and below whatever the owner of the data is shown."""
 BOUNDS = (
     "Bounds, categories and numbers of rows should come from what is known beforehand, not from here",
     "Choosing them by looking at the data is not covered by the guarantee, and a release shows its plan",
 )
+"""What whoever looks at data should know before they change a plan."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class _Look:
         if isinstance(self._declared.columns[name], Categories):
             moved = _moved(self._everything.cells(name), self._kept.cells(name))
             return replace(counts, moved=moved)
-        if isinstance(self._declared.columns[name], Dates):
+        if isinstance(self._declared.columns[name], Dates | Text):
             return counts
         means = [each.mean(name) for each in (self._everything, self._kept)]
         before, after = (None if mean is None else float(mean) for mean in means)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from optcomp.statistics import (
     Dialect,
     Reading,
     SeenColumn,
+    files_of,
     has_dialect,
     in_condition,
     is_address,
@@ -41,11 +43,17 @@ _ASKED = (("histogram", ("categories", "truth")), ("median", ("dates",)), ("mean
 def first_plan(source: str | Path, *, table: str | None = None, public: bool = False) -> str:
     """The text of a plan, with comments; it cannot be released before what is open in it is filled in."""
     path = Path(source) if not is_address(source) else None
-    dialect = propose(path).dialect if path is not None and path.is_file() and has_dialect(path) else None
+    first = None if path is None else files_of(path)[0]
+    dialect = propose(first).dialect if first is not None and first.is_file() and has_dialect(first) else None
     reading = Reading.of(False, dialect, None, table)
     columns = seen_columns(source if path is None else path, reading, public=public)
-    name = path.name.split(".")[0] if path is not None else table or "table"
+    name = _name(path) if path is not None else table or "table"
     return "\n".join((*_data(name, columns, dialect, table), *_columns(columns, public), *_rest(columns))) + "\n"
+
+
+def _name(path: Path) -> str:
+    """That of a file without its ending, and without what makes it a pattern."""
+    return re.sub(r"[*?\[\]]+", "", path.name.split(".")[0]).strip("-_ ") or "table"
 
 
 def _data(name: str, columns: list[SeenColumn], dialect: Dialect | None, table: str | None) -> Iterator[str]:
@@ -127,9 +135,8 @@ def _person(columns: list[SeenColumn]) -> str | None:
 
 def _like_person(name: str) -> bool:
     lower = name.lower()
-    return any(
-        lower == part or lower.endswith(f"_{part}") or (len(part) > 2 and part in lower) for part in _LIKE_PERSON
-    )
+    words = re.split(r"[\W_]+", lower)
+    return any(part in words or (len(part) > 2 and part in lower) for part in _LIKE_PERSON)
 
 
 def _text(words: str) -> str:

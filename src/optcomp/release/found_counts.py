@@ -23,6 +23,7 @@ from optcomp.statistics import (
     Numbers,
     Preparation,
     Reading,
+    Text,
     is_snapshot,
 )
 
@@ -117,6 +118,8 @@ def _column(found: Preparation, tally: ColumnTally) -> ColumnCounts:
             unseen=tuple(str(value) for code, value in enumerate(domain.values) if code not in tally.seen),
             **known,
         )
+    if isinstance(domain, Text):
+        return ColumnCounts(tally.name, "text", **known)
     assert isinstance(domain, Numbers)
     if isinstance(domain, Dates):
         low, high = domain.ends_shown

@@ -18,7 +18,7 @@ from optcomp.guarantees import ZCDP, ApproxDP, Gaussian, PureDP
 from optcomp.numerics.contour import BLUR
 from optcomp.planner import HARM, Budget, Document, Line, Load, PairBudget, Plan, RhoBudget, Spending, Wish
 from optcomp.release.pictures import label
-from optcomp.statistics import Categories, Dates, Domain, Integers, Numbers, Reals, could_be_one
+from optcomp.statistics import Categories, Dates, Domain, Integers, Numbers, Reals, Text, could_be_one
 from optcomp.theorems import Bound, cks20, fz21
 
 _POINTS = 24
@@ -114,6 +114,8 @@ def declared(domain: Domain) -> str:
     """What a column may hold, for people."""
     if isinstance(domain, Categories):
         return f"{', '.join(map(label, domain.values))}; anything else counts as {domain.other}"
+    if isinstance(domain, Text):
+        return f"text of at most {domain.most} characters, whose values nobody declared"
     if isinstance(domain, Dates):
         low, high = domain.ends_shown
         where = "" if domain.zone == "UTC" else f", in the time zone {domain.zone}"
@@ -255,7 +257,7 @@ def assumed(document: Document, wish: Wish) -> list[str]:
     statistic, found = wish.statistic, list[str]()
     if not statistic.needs_rows:
         return found
-    column, present = statistic.values_of, document.known_about(wish).present
+    column, present = ", ".join(statistic.value_columns), document.known_about(wish).present
     if statistic.where is not None and wish.rows is None:
         found.append("the condition keeps all rows (else tell `rows`)")
     if present is None:
@@ -266,7 +268,9 @@ def assumed(document: Document, wish: Wish) -> list[str]:
 
 
 def _note(line: Line, rows: int | None, open_ends: Sequence[str]) -> str | None:
-    wish = line.wish
+    wish, own = line.wish, line.spending.model.stated.note(line.spending.scales)
+    if own is not None:
+        return own
     if rows is None:
         unsized = wish.statistic.where is not None and wish.rows is None and wish.size is None
         return "relative to all rows: tell how many satisfy the condition by `rows`" if unsized else None

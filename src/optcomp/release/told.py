@@ -62,9 +62,10 @@ def _told(found: Answer, confidence: float) -> dict[str, Any]:
 
 
 def rank_told(question: Question, table: Declared, confidence: float) -> dict[str, Any]:
-    """By how many rows the ranks of choices may be off; nothing of what is no choice."""
-    off = question.statistic.rows_off(table, question.scales(table), confidence)
-    return {} if off is None else {"rows_off": off}
+    """By how many rows the ranks of choices may be off, and thresholds; nothing of other statistics."""
+    statistic, scales = question.statistic, question.scales(table)
+    off = statistic.rows_off(table, scales, confidence)
+    return ({} if off is None else {"rows_off": off}) | statistic.also_told(table, question.noise, scales)
 
 
 def _values(found: Answer, interval: Any) -> dict[str, Any]:

@@ -14,20 +14,24 @@ from optcomp.statistics.declaration import written_declaration as declaration_do
 from optcomp.statistics.declared import Contribution, Declared, Neighbours
 from optcomp.statistics.disjoint import could_be_one
 from optcomp.statistics.domains import (
+    MOST_TEXT,
     OTHER,
     Categories,
     Domain,
     Integers,
     Numbers,
     Reals,
+    Text,
 )
 from optcomp.statistics.entries import TOP, Entries, as_written, kind_of, number_text
 from optcomp.statistics.exact_counts import ExactCounts
 from optcomp.statistics.forms import read_statistic, statistic_document
+from optcomp.statistics.frequent import Frequent
 from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.known import FACTS, UNKNOWN, Known, known_from
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.means import Means
 from optcomp.statistics.moments import MOST_ROWS
 from optcomp.statistics.part import IntegerVector, Part
 from optcomp.statistics.people import People
@@ -36,10 +40,9 @@ from optcomp.statistics.predicates import (
     columns_of,
     condition,
     in_condition,
-    undeclared_values,
 )
 from optcomp.statistics.quantiles import Median, Quantiles
-from optcomp.statistics.question import Question, read_question
+from optcomp.statistics.question import Question, leaks_of, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
 from optcomp.statistics.regression import Regression
 from optcomp.statistics.seen_columns import SeenColumn, seen_columns
@@ -55,16 +58,19 @@ from optcomp.statistics.sources import (
     Dialect,
     Proposal,
     Reading,
+    database_at,
     files_of,
     has_dialect,
     is_address,
+    is_pattern,
     is_relation,
     named_columns,
     propose,
+    tables_in,
     tables_of,
 )
 from optcomp.statistics.stated import Setting, StatedError
-from optcomp.statistics.statistic import Statistic
+from optcomp.statistics.statistic import Statistic, Told
 from optcomp.statistics.sum import Sum
 from optcomp.statistics.table import BadCells, Preparation, Table, cells_digest
 from optcomp.statistics.tallies import ColumnTally
@@ -89,13 +95,16 @@ __all__ = [
     "ExactCounts",
     "FACTS",
     "FILE_ENDINGS",
+    "Frequent",
     "Histogram",
     "IntegerVector",
     "Integers",
     "JOINS",
     "Known",
     "MOST_ROWS",
+    "MOST_TEXT",
     "Mean",
+    "Means",
     "Median",
     "Named",
     "Neighbourhood",
@@ -122,7 +131,9 @@ __all__ = [
     "THOUSANDS",
     "TOP",
     "Table",
+    "Text",
     "TimeUnit",
+    "Told",
     "UNKNOWN",
     "Variance",
     "as_written",
@@ -135,6 +146,7 @@ __all__ = [
     "columns_of",
     "condition",
     "could_be_one",
+    "database_at",
     "declaration_document",
     "difference",
     "files_of",
@@ -142,11 +154,13 @@ __all__ = [
     "has_dialect",
     "in_condition",
     "is_address",
+    "is_pattern",
     "is_relation",
     "is_snapshot",
     "kind_of",
     "known_from",
     "known_keywords",
+    "leaks_of",
     "named_columns",
     "named_ledger",
     "noise_reach",
@@ -158,6 +172,6 @@ __all__ = [
     "reading_of",
     "seen_columns",
     "statistic_document",
+    "tables_in",
     "tables_of",
-    "undeclared_values",
 ]

@@ -16,7 +16,8 @@ FEW = "age > 7 or age < 1"
 class AuditCase:
     """What may be spent on a statistic, how the tables differ, and how often to run.
 
-    The tables have the columns age (0 to 10), income (0 to 1000), region (north, south) and score (0 to 19).
+    The tables have the columns age (0 to 10), income (0 to 1000), region (north, south), score (0 to 19) and word
+    (text).
     """
 
     statistic: Any

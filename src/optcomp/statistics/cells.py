@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from optcomp.statistics.date_cells import read_dates
 from optcomp.statistics.dates import Dates
-from optcomp.statistics.domains import Categories, Domain, Integers, Numbers
+from optcomp.statistics.domains import Categories, Domain, Integers, Numbers, Text
 
 if TYPE_CHECKING:
     pass
@@ -56,6 +56,8 @@ _TRUE, _FALSE = ["true", "t", "yes", "y", "on", "1", "1.0"], ["false", "f", "no"
 """Words for truth values, as engines and spreadsheets write them."""
 _EXACT = 2.0**53
 """Up to here floats tell integers apart."""
+_BREAKS = r"[\p{Cc}\p{Zl}\p{Zp}]+"
+"""Line breaks and other letters that are not written: in texts that nobody declared they become blanks."""
 _MARK = "\x00"
 """With which text begins that stands for a cell which cannot be read; a second letter says why."""
 _LETTERS = {NOT_UTF8: "u", LONG: "l", STRANGE: "s"}
@@ -155,6 +157,22 @@ def encode(domain: Domain, column: Any) -> tuple[Codes, Floats | None]:
         return _numbers(domain, column)
     assert isinstance(domain, Categories)
     return _categories(domain, column), None
+
+
+def texts(domain: Text, column: Any) -> tuple[Any, Codes]:
+    """The texts of a plain column, null where there is none; and codes, of which only bad ones matter.
+
+    Blanks around a text are left out, what is longer is cut.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = as_words(column)
+    codes = _marked(words)
+    plain_words = pc.utf8_trim(pc.replace_substring_regex(words, _BREAKS, " "), " ")
+    cut = pc.utf8_rtrim(pc.utf8_slice_codeunits(plain_words, 0, domain.most), " ")
+    codes[(codes == 0) & ~_filled(pc.not_equal(cut, ""))] = MISSING
+    return pc.if_else(pa.array(codes == 0), cut, pa.scalar(None, cut.type)), codes
 
 
 def _dated(domain: Dates, column: Any) -> tuple[Codes, Floats]:

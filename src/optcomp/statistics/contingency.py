@@ -11,7 +11,7 @@ from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import EDGES, Axis, Counts, Edges, axis, edges_text, listed_edges
 from optcomp.statistics.declared import Declared
-from optcomp.statistics.domains import Domain
+from optcomp.statistics.domains import Listed
 from optcomp.statistics.entries import Entries, as_written
 from optcomp.statistics.fixed import Fixed
 from optcomp.statistics.statistic import Keyword, checked_columns
@@ -56,7 +56,7 @@ class Contingency(Counts):
         object.__setattr__(self, "edges", Fixed(given))
 
     def _axes(self, table: Declared) -> dict[str, Axis]:
-        return {name: axis(table.domain(name, Domain), self.edges.get(name)) for name in self.columns}
+        return {name: axis(table.domain(name, Listed), self.edges.get(name)) for name in self.columns}
 
     def document(self) -> dict[str, Any]:
         """Such as: contingency: [region, age], edges: {age: [0, 65, 110]}."""

@@ -9,7 +9,7 @@ from typing import Any
 from optcomp.errors import InvalidInput, shown
 from optcomp.statistics.dates import Dates
 from optcomp.statistics.declared import Declared
-from optcomp.statistics.domains import Categories, Domain, Integers, Reals
+from optcomp.statistics.domains import Categories, Domain, Integers, Reals, Text
 
 
 def written_declaration(declared: Declared) -> dict[str, Any]:
@@ -70,6 +70,8 @@ def _domain(domain: Domain) -> dict[str, Any]:
     if isinstance(domain, Reals):
         unit = None if domain.given_unit is None else str(domain.given_unit)
         return {"reals": [str(domain.low), str(domain.high)], "unit": unit}
+    if isinstance(domain, Text):
+        return {"text": domain.most}
     assert isinstance(domain, Categories)
     return {"categories": list(domain.values), "other": domain.other}
 
@@ -78,6 +80,8 @@ def _read(column: Mapping[str, Any]) -> Domain:
     if "dates" in column:
         first, last = column["dates"]
         return Dates(first, last, column["unit"], column["zone"], column["format"])
+    if "text" in column:
+        return Text(column["text"])
     if "integers" in column:
         return Integers(*column["integers"])
     if "reals" in column:

@@ -13,9 +13,15 @@ from typing import Any, get_args
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import Neighbours as Neighbours
 from optcomp.numerics import whole
-from optcomp.statistics.domains import Categories, Domain, Numbers
+from optcomp.statistics.domains import Categories, Domain, Listed, Numbers, Text
 from optcomp.statistics.fixed import Fixed
 
+_KINDS: dict[type[Any], str] = {
+    Numbers: "integers or reals",
+    Listed: "integers, reals, dates or categories",
+    Text: "text",
+}
+"""What a column must be declared as, for people."""
 _MOST_ROWS = 10**6
 """Of one person: beyond, noise drowns everything."""
 
@@ -75,9 +81,9 @@ class Declared:
 
     `columns` declares the columns that may be used, `person` the column that says whose row it is; without it every row
     is a person of its own.  `rows_per_person` bounds what a person contributes; in histograms of the columns
-    `grouped_by` (all categories, unless named) so do `groups_per_person` and `rows_per_group`.  `population` names the
-    people whom the table is about: tables with different names are taken to be about different people, and a table
-    without one may be about anybody.
+    `grouped_by` (all categories and texts, unless named) so do `groups_per_person` and `rows_per_group`.  `population`
+    names the people whom the table is about: tables with different names are taken to be about different people, and a
+    table without one may be about anybody.
     """
 
     columns: Fixed[Domain]
@@ -155,7 +161,7 @@ class Declared:
             self.domain(column, Domain, "grouped_by")
         if named:
             return tuple(dict.fromkeys(named))
-        found = tuple(name for name, domain in self.columns.items() if isinstance(domain, Categories))
+        found = tuple(name for name, domain in self.columns.items() if isinstance(domain, Categories | Text))
         if not found:
             raise InvalidInput("grouped_by", named, "must name the columns in whose groups people are bounded")
         return found
@@ -167,7 +173,7 @@ class Declared:
             raise InvalidInput(argument, column, f"is not a declared column of {self.name} ({declared})")
         domain = self.columns[column]
         if not isinstance(domain, kind):
-            wanted = "integers or reals" if kind is Numbers else kind.__name__
+            wanted = _KINDS.get(kind, kind.__name__)
             raise InvalidInput(argument, column, f"must be declared as {wanted}, and is {domain!r}")
         return domain
 
@@ -178,5 +184,5 @@ class Declared:
 
 def _declared(columns: Mapping[str, Domain]) -> Fixed[Domain]:
     if not isinstance(columns, Mapping) or any(not isinstance(each, Domain) for each in columns.values()):
-        raise InvalidInput("columns", columns, "must map names to Integers, Reals, Dates or Categories")
+        raise InvalidInput("columns", columns, "must map names to Integers, Reals, Dates, Categories or Text")
     return Fixed(columns)

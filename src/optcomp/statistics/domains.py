@@ -24,6 +24,8 @@ MOST_UNITS = 2**22
 """Integers that are summed are at most this large: the sum over 2^40 rows fits 62 bits."""
 MOST_BOUND = Fraction(10**100)
 """Bounds, and distances between bounds, that floats can compute with: at most this, and at least its inverse."""
+DEFAULT_TEXT, MOST_TEXT = 64, 1000
+"""Characters of a text that nobody declared: by default, and at most."""
 _STEPS = 2**20
 """Steps within the range of a column by default: finer than noise allows to see."""
 _MOST_INTEGER = 2**62
@@ -49,6 +51,10 @@ class Domain(ABC):
         return self.holds in (int, float)
 
 
+class Listed(Domain):
+    """A domain whose values are declared, so that they can be groups and cells."""
+
+
 @dataclass(frozen=True, repr=False)
 class Coarse(Written):
     """A column in steps so many times as long: integers `(cell + shift) // times + low`, from `low` to `high`."""
@@ -67,7 +73,7 @@ class Coarse(Written):
         return (cell + self.shift) // self.times
 
 
-class Numbers(Domain):
+class Numbers(Listed):
     """Numbers between two bounds, on a grid: whole multiples of a step."""
 
     low: Fraction
@@ -231,7 +237,7 @@ _FINEST = 2**30
 
 
 @dataclass(frozen=True)
-class Categories(Domain):
+class Categories(Listed):
     """One of a few values; everything else, nulls included, falls into the bucket `other`."""
 
     values: tuple[str | int | bool, ...]
@@ -273,6 +279,32 @@ class Categories(Domain):
 
     def __repr__(self) -> str:
         return f"Categories({list(self.values)!r})"
+
+
+@dataclass(frozen=True)
+class Text(Domain):
+    """Text of at most `most` characters whose values nobody declares; longer text is cut.
+
+    Its texts are kept by the owner, and none is told but by `Frequent`.
+    """
+
+    most: int
+
+    def __init__(self, most: int = DEFAULT_TEXT) -> None:
+        object.__setattr__(self, "most", whole(most, "most", 1, MOST_TEXT))
+
+    @property
+    def top(self) -> int:
+        """A cell becomes the place of its text in the owner's list: no table has more cells."""
+        return 2**52 - 1
+
+    @property
+    def holds(self) -> type[str | bool | int | float]:
+        """Text."""
+        return str
+
+    def __repr__(self) -> str:
+        return f"Text({self.most})"
 
 
 def writable(value: str | int) -> bool:

@@ -13,6 +13,7 @@ from optcomp.numerics import report
 from optcomp.statistics import cells
 from optcomp.statistics.column_types import fits
 from optcomp.statistics.declared import Declared
+from optcomp.statistics.domains import Text
 from optcomp.statistics.sources import Source
 from optcomp.statistics.tallies import ColumnTally
 
@@ -30,6 +31,11 @@ _FEW = 1 << 14
 def cell_name(place: int) -> str:
     """The column of a snapshot that holds the cells of the declared column at this place."""
     return f"c{place}"
+
+
+def text_name(place: int) -> str:
+    """The column beside it with the text itself, for the lot alone."""
+    return f"t{place}"
 
 
 def used_columns(declared: Declared) -> list[str]:
@@ -54,18 +60,32 @@ class Encoder:
         self.columns = [ColumnTally(name, domain) for name, domain in declared.columns.items()]
         self.person = None if declared.person is None else ColumnTally(declared.person, None)
         self.rows = 0
+        self._texts: dict[str, int] = {}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that nobody declared, each at the place that its cells name."""
+        return tuple(self._texts)
 
     @property
     def schema(self) -> pa.Schema:
         """Of what `batches` gives."""
         import pyarrow as pa
 
-        fields = [pa.field(cell_name(place), pa.int32()) for place in range(len(self.columns))]
+        kinds = enumerate(self._declared.columns.values())
+        wide, short = pa.int64(), pa.int32()
+        fields = [pa.field(cell_name(place), wide if isinstance(kind, Text) else short) for place, kind in kinds]
         if self._declared.person is not None:
+            fields += [pa.field(text_name(place), pa.large_string()) for place in self._text_places]
             kind = self._source.kinds[self._declared.person]
-            short = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
-            fields.append(pa.field(PERSON, pa.int64() if short else pa.large_string()))
+            plain = pa.types.is_integer(kind) and not pa.types.is_uint64(kind)  # which int64 holds, whatever it is
+            fields.append(pa.field(PERSON, wide if plain else pa.large_string()))
         return pa.schema(fields or [pa.field("c", pa.int32())])
+
+    @property
+    def _text_places(self) -> list[int]:
+        """Those of columns of text."""
+        return [place for place, domain in enumerate(self._declared.columns.values()) if isinstance(domain, Text)]
 
     @property
     def columns_of_few(self) -> list[str]:
@@ -80,8 +100,13 @@ class Encoder:
         schema = self.schema
         with closing(self._source.batches()) as batches:  # which may hold a connection
             for batch in batches:
-                columns = [self._column(batch, tally) for tally in self.columns]
+                words = {place: self._words(batch, self.columns[place]) for place in self._text_places}
+                columns = [
+                    self._places(words[place]) if place in words else self._column(batch, tally)
+                    for place, tally in enumerate(self.columns)
+                ]
                 if self.person is not None:
+                    columns += words.values()
                     columns.append(self._person(batch, schema.field(PERSON).type))
                 if not columns:
                     columns = [pa.nulls(batch.num_rows, pa.int32())]
@@ -98,6 +123,23 @@ class Encoder:
         codes, values = cells.encode(tally.domain, in_numbers)
         tally.add(column, codes, values)
         return pa.array(codes.astype(np.int32), mask=codes < 0)
+
+    def _words(self, batch: Any, tally: ColumnTally) -> Any:
+        """The texts of a column that nobody declared."""
+        assert isinstance(tally.domain, Text)
+        column = cells.plain(batch.column(tally.name))
+        found, codes = cells.texts(tally.domain, column)
+        tally.add(column, codes, None)
+        return found
+
+    def _places(self, words: Any) -> Any:
+        """The place of each text in the owner's list, which grows by those that are new."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        known, new = words.unique().drop_null(), self._texts
+        places = [new.setdefault(word, len(new)) for word in known.to_pylist()]
+        return pa.array(places, pa.int64()).take(pc.index_in(words, known))
 
     def _person(self, batch: Any, kind: pa.DataType) -> Any:
         assert self.person is not None

@@ -18,7 +18,7 @@ from optcomp.errors import InvalidInput, Written
 from optcomp.statistics import fragments
 from optcomp.statistics.count_tables import Axis, axis, cells_of, checked_axes, place_of
 from optcomp.statistics.declared import Contribution, Declared
-from optcomp.statistics.domains import Domain
+from optcomp.statistics.domains import Listed
 from optcomp.statistics.joint_noise import Noises
 from optcomp.statistics.part import IntegerVector, Part, scalar
 from optcomp.statistics.stated import Setting
@@ -63,7 +63,7 @@ class Groups:
     @classmethod
     def of(cls, table: Declared, by: Sequence[str]) -> Groups:
         """Of these columns; refused if there are too many cells in all."""
-        return cls(checked_axes({name: axis(table.domain(name, Domain, "by")) for name in by}, "by"))
+        return cls(checked_axes({name: axis(table.domain(name, Listed, "by")) for name in by}, "by"))
 
     @property
     def cells(self) -> tuple[Any, ...]:
@@ -172,8 +172,13 @@ class Grouped(Statistic):
         found = self.groups(table)
         keys = found.keys
         rows = table.rows({**keys, **self.shapes(table)}, self.where, found.bounded(table), whose=self._whose(table))
+        rows = self.complete(rows, table)
         sums = self.sums(rows, table)
         return rows.group_by(list(keys)).aggregate(**sums) if keys else rows.aggregate(**sums)
+
+    def complete(self, rows: ir.Table, table: Table) -> ir.Table:
+        """The rows that it is about, of those that satisfy the condition: all of them."""
+        return rows
 
     def _whose(self, table: Declared) -> bool:
         """Whether it asks whose row it is."""

@@ -10,7 +10,7 @@ from optcomp.statistics import fragments
 from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.count_tables import BINS, EDGES, Axis, Counts, axis, binning, listed_edges
 from optcomp.statistics.declared import Declared
-from optcomp.statistics.domains import Domain
+from optcomp.statistics.domains import Listed
 from optcomp.statistics.entries import Entries
 from optcomp.statistics.statistic import Keyword
 
@@ -36,7 +36,7 @@ class Histogram(Counts):
         object.__setattr__(self, "edges", listed_edges(self.edges))
 
     def _axes(self, table: Declared) -> dict[str, Axis]:
-        return {self.column: axis(table.domain(self.column, Domain), self.edges, self.bins)}
+        return {self.column: axis(table.domain(self.column, Listed), self.edges, self.bins)}
 
     def document(self) -> dict[str, Any]:
         """Such as: histogram: region."""

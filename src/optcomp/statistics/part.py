@@ -26,6 +26,8 @@ class Part(Written):
     """What an integer counts in."""
     share: Fraction = Fraction(1)
     """The part of the statistic's budget that goes here."""
+    leak: Fraction = Fraction(0)
+    """The δ by which it may tell of one person something that no noise is on."""
 
 
 def scalar(name: str, change: int, unit: Fraction = Fraction(1), share: Fraction = Fraction(1)) -> Part:

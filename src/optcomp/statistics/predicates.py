@@ -3,7 +3,8 @@
 A condition looks at one row at a time and cannot fail on any value: comparisons of declared columns with constants,
 joined by and, or, not.  A missing value satisfies no comparison, but `x is None` asks for it.  A column whose name is
 no word of Python stands between backquotes: `gross wage` > 5000; a backquote in it is doubled.  A category that was
-never declared is refused by its name.  Dates are compared with text: day >= '2024-03-01'.
+never declared is refused by its name; of text that nobody declared a condition can only ask whether it is there.
+Dates are compared with text: day >= '2024-03-01'.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics.dates import Dates
-from optcomp.statistics.domains import Categories, Domain, Numbers, nearest, writable
+from optcomp.statistics.domains import Categories, Domain, Numbers, Text, nearest, writable
 
 Cell = tuple[Domain, Any]
 """What is declared about a column, and its integers."""
@@ -108,28 +108,6 @@ def _unquoted(where: str) -> tuple[str, dict[str, str]]:
     return _QUOTED.sub(replaced, where), names
 
 
-def undeclared_values(where: str, domains: Mapping[str, Domain]) -> tuple[tuple[str, object], ...]:
-    """Constants that no category of their column is, each with the column: no row satisfies such a comparison."""
-    found = []
-    for node in ast.walk(_parsed(where)):
-        if isinstance(node, ast.Compare):
-            places = [node.left, *node.comparators]
-            for left, right in pairwise(places):
-                found += _undeclared(left, right, domains)
-    return tuple(found)
-
-
-def _undeclared(left: ast.expr, right: ast.expr, domains: Mapping[str, Domain]) -> list[tuple[str, object]]:
-    if not isinstance(left, ast.Name):
-        left, right = right, left
-    domain = domains.get(left.id) if isinstance(left, ast.Name) else None
-    if not isinstance(left, ast.Name) or not isinstance(domain, Categories):
-        return []
-    constants = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
-    values = [each.value for each in constants if isinstance(each, ast.Constant) and each.value is not None]
-    return [(left.id, value) for value in values if value not in domain.values]
-
-
 class _Reader:
     """Walks the tree; anything it does not know is refused."""
 
@@ -204,6 +182,8 @@ class _Reader:
     def _constant(self, node: ast.expr, name: str) -> Any:
         value: Any
         sign = 1
+        if isinstance(self._columns[name][0], Text):
+            raise self._refused(f"compares {name!r}, text that nobody declared: ask only whether it is None")
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             sign, node = -1, node.operand
         value = node.value if isinstance(node, ast.Constant) else None

@@ -3,10 +3,11 @@ r"""Preparation: a table is read, checked, bounded and frozen once, before anyth
 Which rows of a person stay is a function of that person alone (SNAPSHOT in docs/snapshots.md).  For a fixed key, the
 place of a row among the rows of its person is
 
-    SHA-256(key, person, the row's integers, its number among equal rows of that person)
+    SHA-256(key, person, the row's integers and texts, its number among equal rows of that person)
 
-and the first `rows_per_person` stay.  So neighbouring tables have snapshots that differ in the rows of one person, and
-in at most so many of them: whatever the key is, whoever knows it, on every engine.
+and the first `rows_per_person` stay.  (Which integer a text has depends on who else is there; so the lot takes the
+text.)  So neighbouring tables have snapshots that differ in the rows of one person, and in at most so many of them:
+whatever the key is, whoever knows it, on every engine.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any
 
 from optcomp.errors import UnreadableData
 from optcomp.statistics.declared import Declared
-from optcomp.statistics.domains import Categories
-from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name
+from optcomp.statistics.domains import Categories, Text
+from optcomp.statistics.encoding import MOST_ROWS, PERSON, Encoder, cell_name, text_name
 from optcomp.statistics.row_files import read_parquet
 from optcomp.statistics.sources import Source
 
@@ -143,6 +144,12 @@ class Lot:
     def __init__(self, declared: Declared, key: bytes, dialect: Dialect) -> None:
         self._declared, self._key, self._dialect = declared, key.hex(), dialect
         self._cells = [cell_name(place) for place in range(len(declared.columns))]
+        self._drawn_by = [
+            text_name(place) if isinstance(domain, Text) else cell_name(place)
+            for place, domain in enumerate(declared.columns.values())
+        ]
+        """What a lot depends on: integers that depend on the row alone, and texts."""
+        self._texts = set(self._drawn_by) - set(self._cells)
 
     def query(self, staged: str) -> str:
         """Of the rows in a table of integers, null where one is missing."""
@@ -171,12 +178,12 @@ class Lot:
 
     def _drawn(self, rows: str) -> str:
         """The place of each row among the rows of its person."""
-        cells, each = ", ".join(self._cells), ", ".join([PERSON, *self._cells])
+        cells, each = ", ".join(self._drawn_by), ", ".join([PERSON, *self._drawn_by])
         numbered = (
             f"SELECT *, row_number() OVER (PARTITION BY {each} ORDER BY {PERSON}) AS number FROM ({rows}) AS mine"
         )
         words = self._words(
-            "'lot'", self._text(PERSON), *(self._filled(cell) for cell in self._cells), self._text("number")
+            "'lot'", self._text(PERSON), *(self._filled(cell) for cell in self._drawn_by), self._text("number")
         )
         lots = f"SELECT *, {self._dialect.sha256(words)} AS lot FROM ({numbered}) AS numbered"
         order = ", ".join(["lot", *([cells] if cells else []), "number"])
@@ -189,7 +196,7 @@ class Lot:
         """
         found, names = dict[str, str](), list(self._declared.columns)
         for rank, column in enumerate(self._declared.grouped_by):
-            cell, domain = cell_name(names.index(column)), self._declared.columns[column]
+            cell, domain = self._drawn_by[names.index(column)], self._declared.columns[column]
             if isinstance(domain, Categories):
                 cell = f"coalesce({cell}, {domain.top})"
             draw = self._dialect.sha256(self._words(f"'group {rank}'", self._text(PERSON), self._filled(cell)))
@@ -207,7 +214,9 @@ class Lot:
         return f"CAST({column} AS {self._dialect.text})"
 
     def _filled(self, column: str) -> str:
-        return f"coalesce({self._text(column)}, '')"
+        """In words, nothing where it is missing; of a text its hash, which has no slash."""
+        text = self._text(column)
+        return f"coalesce({self._dialect.sha256(text) if column in self._texts else text}, '')"
 
 
 def group_name(rank: int) -> str:

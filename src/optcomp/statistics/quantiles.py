@@ -222,6 +222,11 @@ class Quantiles(Statistic):
         shown = ", ".join(f"{float(p):g}" for p in self.probabilities)
         return super().__str__().replace("quantiles", f"quantiles {shown}", 1)
 
+    @property
+    def value_unit(self) -> str:
+        """That of the column; errors are in rows."""
+        return self.column
+
     def interval(self, table: Declared, amounts: Amounts, noises: Noises) -> Any:
         """None in the column's unit; `rows_off` says how far the rank may be off."""
         return None

@@ -9,7 +9,7 @@ Scales are rounded up to floats, so a question costs at most what it says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,12 @@ class Question(Written):
 
     def costs(self, table: Declared) -> tuple[AnswerCost, ...]:
         """What answering costs: guarantees that are spent together."""
-        return self.noise.costs(self.statistic.parts(table), self.allowance)
+        parts = self.statistic.parts(table)
+        return *self.noise.costs(parts, self.allowance), *leaks_of(parts)
+
+    def leaks(self, table: Declared) -> tuple[ApproxDP, ...]:
+        """What it may tell beside what its noise costs."""
+        return leaks_of(self.statistic.parts(table))
 
     def scales(self, table: Declared) -> tuple[float, ...]:
         """The scale of the noise of each part, in its units: Laplace scale, σ, or the scale of the scores."""
@@ -131,6 +136,11 @@ def read_question(document: object) -> Question:
     entries.expect(*_BUDGETS)
     entries.done()
     return Question(statistic, mechanism=noise, **spent)
+
+
+def leaks_of(parts: Sequence[Part]) -> tuple[ApproxDP, ...]:
+    """What parts may tell of one person that no noise is on: a (0, δ) for each that may."""
+    return tuple(ApproxDP(0, part.leak) for part in parts if part.leak)
 
 
 def _default(statistic: Statistic, *, delta: Number | None, rho: Number | None) -> Noise:

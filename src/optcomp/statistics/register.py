@@ -12,8 +12,10 @@ from optcomp.statistics.audited import AuditCase
 from optcomp.statistics.cdf import CDF
 from optcomp.statistics.contingency import Contingency
 from optcomp.statistics.count import Count
+from optcomp.statistics.frequent import Frequent
 from optcomp.statistics.histogram import Histogram
 from optcomp.statistics.mean import Mean
+from optcomp.statistics.means import Means
 from optcomp.statistics.people import People
 from optcomp.statistics.quantiles import Quantiles
 from optcomp.statistics.regression import Regression
@@ -21,7 +23,9 @@ from optcomp.statistics.statistic import Keyword, Statistic
 from optcomp.statistics.sum import Sum
 from optcomp.statistics.variance import Variance
 
-_KNOWN: list[type[Statistic]] = [Count, People, Sum, Mean, Variance, Histogram, Contingency, CDF, Quantiles, Regression]
+_KNOWN: list[type[Statistic]] = [
+    *(Count, People, Sum, Mean, Means, Variance, Histogram, Frequent, Contingency, CDF, Quantiles, Regression)
+]
 """In the order in which they are told."""
 
 

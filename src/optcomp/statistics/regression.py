@@ -199,6 +199,11 @@ class Regression(Statistic):
         """What a column does on the way from the middle of its bounds to an end."""
         return f"{self.column}, for half the range of a column"
 
+    @property
+    def value_unit(self) -> str:
+        """That of the column; slopes are for one unit of theirs."""
+        return f"{self.column}; slopes for 1 of their column"
+
     def size(self, table: Declared, rows: float) -> float:
         """Half the range."""
         return float(self._halves(table)[-1])

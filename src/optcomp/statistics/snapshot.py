@@ -2,6 +2,7 @@
 
     declaration.json   what was declared, and where the rows are; may be shown to everybody
     rows.parquet       the rows, unless a database keeps them; private
+    texts.json         the texts of columns of text that nobody declared, where there are such columns; private
     keys.json          the key of the lot, the key of the digest, and the digest; private
     ledger.json        the ledger and account that are debited for questions about it, once there is one
 
@@ -16,7 +17,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 from optcomp.errors import InvalidInput, OptcompError, UnreadableData
 from optcomp.statistics.declaration import read_declaration, written_declaration
 from optcomp.statistics.declared import Declared
+from optcomp.statistics.domains import Text
 from optcomp.statistics.encoding import PERSON, cell_name
 from optcomp.statistics.engines import ParquetRows, Rows, TableRows, kind_of_rows
 from optcomp.statistics.preparing import ROWS, group_name, new_key, within_name
@@ -36,6 +38,8 @@ DECLARATION, KEY_FILE = "declaration.json", "keys.json"
 """Their names."""
 LEDGER, LEDGER_FILE = "optcomp-snapshot-ledger", "ledger.json"
 """How the file begins that names the ledger of a snapshot, and its name."""
+TEXTS, TEXT_FILE = "optcomp-snapshot-texts", "texts.json"
+"""How the file of texts begins, and its name."""
 _MOST_ID = 2**60
 """Ids of people have 60 bits."""
 
@@ -62,6 +66,8 @@ class Frozen:
     """If it was saved or opened."""
     path: Path | None = None
     """Its folder, if it was saved or opened."""
+    texts: Sequence[str] = ()
+    """Those of columns of text, each at the place that its cells name."""
 
 
 def check_new(path: Path) -> None:
@@ -101,8 +107,10 @@ def _save(path: Path, declared: Declared, frozen: Frozen, connection: Any) -> st
         key, about = new_key(), written_declaration(declared)
         document = {"format": FORMAT, "version": VERSION, "declaration": about, "preparation": dict(frozen.how)}
         document |= {"rows": kept.about()}
-        digest = _digest(kept, declared, key, frozen.lot, document)
+        digest = _digest(kept, declared, key, frozen.lot, document, frozen.texts)
         _write(draft / DECLARATION, document)
+        if has_texts(declared):
+            _write(draft / TEXT_FILE, {"format": TEXTS, "version": VERSION, "texts": list(frozen.texts)})
         keys = {"lot": frozen.lot.hex(), "digest_key": key.hex(), "digest": digest}
         _write(draft / KEY_FILE, {"format": KEYS, "version": VERSION, **keys})
         for file in draft.iterdir():
@@ -148,11 +156,19 @@ def _export(rows: Rows, path: Path, columns: dict[str, int]) -> None:
         rows.export(path, columns)
 
 
-def _digest(rows: Rows, declared: Declared, key: bytes, lot: bytes, document: dict[str, Any]) -> str:
-    """Of the rows, of the key of their lot, and of what is declared about them."""
+def has_texts(declared: Declared) -> bool:
+    """Whether there is a column of text that nobody declared."""
+    return any(isinstance(domain, Text) for domain in declared.columns.values())
+
+
+def _digest(
+    rows: Rows, declared: Declared, key: bytes, lot: bytes, document: dict[str, Any], texts: Sequence[str]
+) -> str:
+    """Of the rows, of the key of their lot, of what is declared about them, and of texts that nobody declared."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     found = rows.digest(key, list(columns_of_rows(declared)))
-    return hmac.new(key, f"{found}\n{lot.hex()}\n{text}".encode(), "sha256").hexdigest()
+    more = f"\n{json.dumps(list(texts))}" if has_texts(declared) else ""
+    return hmac.new(key, f"{found}\n{lot.hex()}\n{text}{more}".encode(), "sha256").hexdigest()
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
@@ -176,12 +192,13 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
         declared, kept, how = read_declaration(document["declaration"]), document["rows"], document["preparation"]
         lot, key, digest = bytes.fromhex(keys["lot"]), bytes.fromhex(keys["digest_key"]), str(keys["digest"])
         rows = _rows(path, kept, connection, memory)
+        texts = _texts(path) if has_texts(declared) else ()
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         if isinstance(error, InvalidInput) and error.argument in ("connection", "memory"):
             raise
         raise InvalidInput("path", str(path), "is a snapshot that was changed by hand") from None
     try:
-        found = _digest(rows, declared, key, lot, document)
+        found = _digest(rows, declared, key, lot, document, texts)
     except Exception as error:
         asked = (
             "" if isinstance(rows, ParquetRows) else "; is this the database that keeps them, and may you read them?"
@@ -189,7 +206,11 @@ def open_snapshot(path: Path, connection: Any, memory: str | None) -> tuple[Decl
         raise UnreadableData(str(path), f"its rows cannot be read ({type(error).__name__}){asked}") from None
     if not hmac.compare_digest(found.encode(), digest.encode("utf8", "replace")):
         raise UnreadableData(str(path), "is not as it was prepared: its digest is another one")
-    return declared, Frozen(rows, lot, how, digest, path)
+    return declared, Frozen(rows, lot, how, digest, path, texts)
+
+
+def _texts(path: Path) -> tuple[str, ...]:
+    return tuple(map(str, _read(path / TEXT_FILE, TEXTS)["texts"]))
 
 
 def reading_of(path: Path) -> dict[str, Any]:

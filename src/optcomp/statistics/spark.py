@@ -18,8 +18,8 @@ import numpy as np
 from optcomp.errors import UnreadableData
 from optcomp.statistics import cells
 from optcomp.statistics.declared import Declared
-from optcomp.statistics.domains import Domain
-from optcomp.statistics.encoding import MOST_ROWS, PERSON, cell_name, check_kinds, unreadable
+from optcomp.statistics.domains import Domain, Text
+from optcomp.statistics.encoding import MOST_ROWS, PERSON, cell_name, check_kinds, text_name, unreadable
 from optcomp.statistics.engines import Rows, SparkRows
 from optcomp.statistics.preparing import SPARK, Lot
 from optcomp.statistics.sources import Relation
@@ -33,24 +33,27 @@ def in_spark(source: object) -> TypeGuard[Relation]:
     return isinstance(source, Relation) and source.backend.name == "pyspark"
 
 
-def prepare_in_spark(source: Relation, declared: Declared, key: bytes, *, refuse: bool) -> Rows:
-    """The rows of a snapshot as a table of Spark, which is dropped with the object."""
+def prepare_in_spark(source: Relation, declared: Declared, key: bytes, *, refuse: bool) -> tuple[Rows, tuple[str, ...]]:
+    """The rows of a snapshot as a table of Spark, which is dropped with the object; and texts that nobody declared."""
     check_kinds(declared, source)
     session, token = source.backend._session, secrets.token_hex(8)
-    staged, kept = f"optcomp_staged_{token}", f"optcomp_{token}"
+    staged, kept, listed = f"optcomp_staged_{token}", f"optcomp_{token}", f"optcomp_texts_{token}"
     try:
         _encoded(session, source, declared).write.format("parquet").saveAsTable(staged)
         _check(session, source, declared, staged, refuse=refuse)
-        session.sql(_query(declared, key, staged)).write.format("parquet").saveAsTable(kept)
+        texts = _texts(session, declared, staged)
+        session.createDataFrame(list(enumerate(texts)), "place long, word string").createOrReplaceTempView(listed)
+        session.sql(_query(declared, key, staged, listed)).write.format("parquet").saveAsTable(kept)
     except UnreadableData:
         raise
     except Exception as error:
         raise UnreadableData(source.name, f"Spark cannot read it ({type(error).__name__})") from None
     finally:
         session.sql(f"DROP TABLE IF EXISTS {staged}")
+        session.catalog.dropTempView(listed)
     rows = SparkRows(source.backend, kept)
     finalize(rows, _drop, session, kept)
-    return rows
+    return rows, texts
 
 
 def _drop(session: Any, table: str) -> None:
@@ -72,6 +75,7 @@ def _encoded(session: Any, source: Relation, declared: Declared) -> Any:
         for field in frame.schema.fields
     ]
     kinds = [f"{cell_name(place)} int" for place in range(len(declared.columns))] or ["c int"]
+    kinds += [f"{text_name(place)} string" for place in _text_places(declared)]
     kinds += [f"{PERSON} string", f"{_NOBODY} int"] if declared.person is not None else []
     with _same_python(session):
         return frame.select(*short).mapInArrow(_encoder(dict(declared.columns), declared.person), ", ".join(kinds))
@@ -102,9 +106,16 @@ def _encoder(columns: dict[str, Domain], person: str | None) -> Callable[[Iterat
 
         for batch in batches:
             found = dict[str, Any]()
+            words = dict[str, Any]()
             for place, (name, domain) in enumerate(columns.items()):
-                codes, _ = cells.encode(domain, cells.plain(batch.column(name)))
+                column = cells.plain(batch.column(name))
+                if isinstance(domain, Text):
+                    text, codes = cells.texts(domain, column)
+                    words[text_name(place)] = text.cast(pa.string())
+                else:
+                    codes, _ = cells.encode(domain, column)
                 found[cell_name(place)] = pa.array(codes.astype(np.int32))
+            found |= words
             if not found:
                 found["c"] = pa.nulls(batch.num_rows, pa.int32())
             if person is not None:
@@ -137,10 +148,30 @@ def _check(session: Any, source: Relation, declared: Declared, staged: str, *, r
         raise unreadable(f"{source.name}, column {name!r}", cells.WHY[why], 0, sum(bad.values()))
 
 
-def _query(declared: Declared, key: bytes, staged: str) -> str:
-    """What is missing or unreadable becomes null, then the lot is drawn."""
-    names = [cell_name(place) for place in range(len(declared.columns))]
-    plain = ", ".join([f"CASE WHEN {name} >= 0 THEN {name} END AS {name}" for name in names] or ["c"])
+def _text_places(declared: Declared) -> list[int]:
+    """The places of columns of text that nobody declared."""
+    return [place for place, domain in enumerate(declared.columns.values()) if isinstance(domain, Text)]
+
+
+def _texts(session: Any, declared: Declared, staged: str) -> tuple[str, ...]:
+    """All texts that nobody declared, each once; on this machine, for the owner."""
+    words = [f"SELECT {text_name(place)} AS word FROM {staged}" for place in _text_places(declared)]
+    if not words:
+        return ()
+    found = session.sql(f"SELECT DISTINCT word FROM ({' UNION ALL '.join(words)}) WHERE word IS NOT NULL").collect()
+    return tuple(row[0] for row in found)
+
+
+def _query(declared: Declared, key: bytes, staged: str, listed: str) -> str:
+    """What is missing or unreadable becomes null, a text its place in the owner's list; then the lot is drawn."""
+    texts, cells_of = _text_places(declared), list[str]()
+    for place in range(len(declared.columns)):
+        name = cell_name(place)
+        made = f"l{place}.place" if place in texts else f"CASE WHEN {name} >= 0 THEN {name} END"
+        cells_of.append(f"{made} AS {name}")
+    joined = [f"LEFT JOIN {listed} AS l{place} ON {text_name(place)} = l{place}.word" for place in texts]
+    rows = " ".join([f"{staged} AS s", *joined])
     if declared.person is None:
-        return f"SELECT {plain} FROM {staged}"
-    return Lot(declared, key, SPARK).query(f"(SELECT {plain}, {PERSON} FROM {staged})")
+        return f"SELECT {', '.join(cells_of or ['c'])} FROM {rows}"
+    more = [*(text_name(place) for place in texts), PERSON]
+    return Lot(declared, key, SPARK).query(f"(SELECT {', '.join([*(cells_of or ['c']), *more])} FROM {rows})")

@@ -63,6 +63,10 @@ class StatedError(ABC):
         """For which data it is stated, for people: a phrase that goes on after the number of rows."""
         return self.setting.where
 
+    def note(self, scales: Sequence[float]) -> str | None:
+        """What else it says, for people."""
+        return None
+
     def otherwise(self, scales: Sequence[float]) -> tuple[str, float] | None:
         """When it would be another, for people, and which."""
         return None

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from optcomp.errors import InvalidInput, Written
 from optcomp.statistics.audited import AuditCase
@@ -45,6 +45,13 @@ class Keyword:
     """What may be said about its values: present, centre, spread."""
 
 
+class Told(NamedTuple):
+    """What is told of a table before arithmetic: noisy amounts, and names of cells that were found in the data."""
+
+    amounts: tuple[tuple[Fraction, ...], ...]
+    names: tuple[str, ...] = ()
+
+
 class Statistic(Written, ABC):
     """A question about a table."""
 
@@ -55,6 +62,9 @@ class Statistic(Written, ABC):
     """What a stated error takes for granted about the values, for people."""
     comparable: ClassVar[bool] = False
     """Whether it is one number that may be whole, so that thresholds can be compared with it."""
+
+    finds: ClassVar[bool] = False
+    """Whether its cells are found in the data and told by name, and not declared."""
 
     @property
     def needs_rows(self) -> bool:
@@ -89,6 +99,27 @@ class Statistic(Written, ABC):
         None if that does not follow from the noises.
         """
 
+    def tell(self, table: Table, integers: Sequence[IntegerVector], noise: Noise, scales: Sequence[float]) -> Told:
+        """The exact integers with noise, in units of the column."""
+        parts = self.parts(table)
+        return Told(
+            tuple(
+                tuple(value * part.unit for value in noise.tell(values, scale, len(part.cells)))
+                for values, part, scale in zip(integers, parts, scales, strict=True)
+            )
+        )
+
+    def named(self, names: Sequence[str]) -> Statistic:
+        """Itself, with the names that were told if it finds its cells."""
+        return self
+
+    def check_told(self, table: Declared, told: Told, noise: Noise, scales: Sequence[float]) -> None:
+        """Refuse names and amounts that it cannot have told; for what is declared that is checked by others."""
+
+    def also_told(self, table: Declared, noise: Noise, scales: Sequence[float]) -> dict[str, Any]:
+        """What else a release says of it, ready for JSON; it follows from what is declared and the noise."""
+        return {}
+
     def rows_off(self, table: Declared, scales: Sequence[float], confidence: float) -> float | None:
         """By how many rows the rank of what was chosen may be off; None of what is no choice by rank."""
         return None
@@ -106,6 +137,11 @@ class Statistic(Written, ABC):
     def error_unit(self) -> str:
         """What an error is counted in, for people."""
         return "rows"
+
+    @property
+    def value_unit(self) -> str:
+        """What its values are counted in, for people: as its errors, unless it says otherwise."""
+        return self.error_unit
 
     def size(self, table: Declared, rows: float) -> float:
         """What an error is relative to: the rows for counts, the range for values."""
@@ -137,6 +173,11 @@ class Statistic(Written, ABC):
         """The column whose values it is about, if it is one."""
         found = getattr(self, "column", None)
         return found if isinstance(found, str) else None
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """The columns whose values it is about."""
+        return () if self.values_of is None else (self.values_of,)
 
     def cell_names(self) -> tuple[str, ...]:
         """What the cells of an answer are of, one name for each of their labels."""

@@ -101,8 +101,9 @@ class Table(Declared):
         object.__setattr__(self, "name", name or found.name)
         if in_spark(found):
             key = _checked(bad_cells, lot_key)
-            rows = prepare_in_spark(found, self, key, refuse=bad_cells == "refuse")
-            self._hold(Frozen(rows, key, {"bad_cells": bad_cells, **found.dialect, **reading.written}))
+            rows, texts = prepare_in_spark(found, self, key, refuse=bad_cells == "refuse")
+            how_read = {"bad_cells": bad_cells, **found.dialect, **reading.written}
+            self._hold(Frozen(rows, key, how_read, texts=texts))
             return
         how: dict[str, Any] = {"bad_cells": bad_cells, "memory": memory, "lot_key": lot_key}
         self._hold(Preparation(found, self, **how, **reading.arguments).frozen)
@@ -209,6 +210,15 @@ class Table(Declared):
 
         return ibis.cases((cell > domain.top, domain.top), (cell < 0, 0), else_=cell)
 
+    def texts(self, places: Sequence[int]) -> list[str]:
+        """The texts of these cells of columns of text, which only what a threshold lets pass may be told by."""
+        return [self._frozen.texts[place] for place in places]
+
+    @property
+    def text_count(self) -> int:
+        """How many texts the owner's list has.  Private."""
+        return len(self._frozen.texts)
+
     def prepared(self, question: Hashable, build: Callable[[Table], ir.Table]) -> str:
         """The query for a question, built once: building takes longer than many an answer.
 
@@ -266,7 +276,8 @@ class Preparation:
         if bad_cells == "refuse":
             self.found.refuse()
         how = {"bad_cells": bad_cells, **self.source.dialect, **reading.written}
-        self.frozen = Frozen(_Temporary(folder / ROWS, memory, self._folder), self.lot_key, how)
+        kept = _Temporary(folder / ROWS, memory, self._folder)
+        self.frozen = Frozen(kept, self.lot_key, how, texts=self.found.texts)
         self.rows = self.frozen.rows
         self.everything = _Temporary(folder / EVERYTHING, memory, self._folder) if keep_everything else None
 

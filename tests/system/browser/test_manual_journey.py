@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,6 +16,8 @@ from optcomp.pages.manual_folder import write
 from tests.system.browser.browsers import COLOURS, PHONE, WIDE, Window, findings
 
 Open = Callable[..., Window]
+SYSTEMS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+"""What a system may prefer."""
 INLINE = ("code", "em", "strong", "span", "sub", "sup", "var")
 """What looks alike wherever it stands."""
 
@@ -96,7 +99,7 @@ def test_a_word_is_found_and_leads_to_its_section(window: Open) -> None:
     field.press("Enter")
     results = page.locator("#manual-found ol")
     expect(results.get_by_role("link", name="Glossary: Odometer")).to_be_visible()
-    page.get_by_role("searchbox").fill("no such words anywhere")
+    page.get_by_role("searchbox").fill("zyzzyva")  # a word that no page has, nor a longer one with it
     expect(page.locator("#manual-found")).to_have_text(re.compile("Nothing was found"))
     page.get_by_role("searchbox").fill("odom")
     results.get_by_role("link", name="Glossary: Odometer").click()
@@ -130,6 +133,30 @@ def test_from_a_disk_it_is_the_same(chromium_browser: Browser, found: Manual, tm
     field.press("Enter")
     window.page.locator("#manual-found ol").get_by_role("link", name="optcomp.interactive: SparseVector").click()
     assert window.page.url.startswith(tmp_path.as_uri())
+    window.page.goto(f"{tmp_path.as_uri()}/index.html")
+    for system, theme in ((system, theme) for theme in ("dark", "light", "as the system") for system in SYSTEMS):
+        window.page.emulate_media(color_scheme=system)
+        button = window.page.get_by_role("button", name=theme)
+        button.click()
+        window.page.reload()
+        expect(button).to_have_attribute("aria-pressed", "true")
+        drawn = window.page.evaluate("getComputedStyle(document.documentElement).colorScheme")
+        assert drawn == (system if theme == "as the system" else theme)
     assert all(address.startswith(tmp_path.as_uri()) for address in window.asked)
     assert not window.complaints
+    assert findings(window.page) == []  # axe itself asks for style sheets in a way that a disk does not allow
+    window.context.close()
+
+
+def test_from_a_disk_without_scripts(chromium_browser: Browser, found: Manual, tmp_path: Path) -> None:
+    """All text is there, in the colours of the system; nothing that needs a script is shown."""
+    write(found, tmp_path)
+    window = Window(chromium_browser, tmp_path.as_uri(), java_script_enabled=False)
+    for system in SYSTEMS:
+        window.page.emulate_media(color_scheme=system)
+        for name in ("index.html", "glossary.html", "theorems.html"):
+            window.page.goto(f"{tmp_path.as_uri()}/{name}")
+            for section in found.pages[name].sections:
+                expect(window.page.get_by_role("heading", name=section.title).first).to_be_visible()
+            expect(window.page.locator("#colours")).to_be_hidden()
     window.context.close()

@@ -48,6 +48,38 @@ def test_from_a_file_to_a_first_answer(centre: Served) -> None:
     assert (renewed.status_code, renewed.json()["version"]) == (201, 2)
 
 
+def test_several_files_with_new_names(centre: Served) -> None:
+    """By HTTP alone: look at the files, check them, register them and ask by the new name."""
+    folder = centre.settings.folders[0]
+    for month in ("01", "02", "03"):
+        lines = ["wer;Alter (Jahre)", *(f"{SECRET}{month}{each};{each}" for each in range(30)), f"x;{SECRET}"]
+        (folder / f"2025-{month}.csv").write_text("\n".join(lines) + "\n", encoding="utf8")
+    query = {"source": "2025-0[12].csv"}
+    told = centre.call("get", f"{OWNER}/columns", "olga", params=query).json()
+    assert told == {"columns": {"wer": "", "Alter (Jahre)": ""}, "files": ["2025-01.csv", "2025-02.csv"]}
+    dialect = centre.call("get", f"{OWNER}/dialect", "olga", params=query).json()["dialect"]
+    about = {"person": "who", "columns": [{"name": "age", "integers": [0, 120]}]}
+    how = query | {"dialect": dialect, "rename": {"wer": "who", "Alter (Jahre)": "age"}, "declaration": about}
+    checked = centre.call("post", f"{OWNER}/checks", "olga", how)
+    assert checked.json()["file"]["rows"] == 62, checked.text
+    assert SECRET not in checked.text
+    made = centre.call("post", f"{OWNER}/datasets", "olga", how | {"name": "months", "account": "survey"})
+    assert made.status_code == 201, made.text
+    cut = {"batch": "months", "slots": {"ada": {"epsilon": "1"}}, "delta": "1e-9"}
+    assert centre.call("post", f"{OWNER}/datasets/months/batches", "olga", cut).status_code == 201
+    seats = centre.call("get", "/api/v1/seats", "ada").json()["seats"]
+    (seat,) = [each["id"] for each in seats if each["batch"] == "months"]
+    question = {"statistic": {"count": "rows", "where": "age >= 10"}, "noise": "laplace", "epsilon": "1"}
+    answer = centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", {"question": question})
+    assert abs(answer.json()["value"] - 40) < 25, answer.text  # more by chance once in 10^10
+    renewed = centre.call("post", f"{OWNER}/datasets/months/versions", "olga", {"source": "2025-*.csv"})
+    assert (renewed.status_code, renewed.json()["version"]) == (201, 2)
+    for wrong in ({"source": "/etc/*"}, {"source": "../*.csv"}, {"rename": {"wer": "age", "Alter (Jahre)": "age"}}):
+        refused = centre.call("post", f"{OWNER}/checks", "olga", how | wrong)
+        assert refused.status_code == 422, wrong
+        assert SECRET not in refused.text
+
+
 def test_a_proposal_changes_nothing(centre: Served) -> None:
     head = centre.service.ledger.head
     body = {"analysts": {"ada": 1, "ben": 1}, "epsilon": "1", "delta": "1e-9"}

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pyarrow
 import pyarrow.parquet
 import pytest
 
 from optcomp.center import Settings
 from optcomp.center.choices import Choices
+from optcomp.center.engines import connected
 from optcomp.center.refusals import Forbidden
 from optcomp.center.shares import gains
 from optcomp.errors import InvalidInput
-from optcomp.statistics import Integers, Table
+from optcomp.statistics import Count, Integers, Table
 from tests.unit.center.homes import Centre
 
 
@@ -82,6 +85,50 @@ def test_tables_of_listed_databases_are_listed_without_passwords(tmp_path: Path)
     assert looked["file"]["rows"] == 4
     assert (looked["person"]["people"], looked["person"]["over"], looked["person"]["nobody"]) == (2, 1, 1)
     assert looked["columns"][0]["unreadable"] == 1
+
+
+def test_tables_of_duckdb_are_listed_and_nothing_is_fetched(tmp_path: Path) -> None:
+    path, other = tmp_path / "rows.duckdb", tmp_path / "other.duckdb"
+    with duckdb.connect(path) as database:
+        database.execute("CREATE TABLE visits AS SELECT range AS age FROM range(30)")
+    centre = Centre(tmp_path / "home", tmp_path / "none", databases=[f"duckdb://{path}", f"duckdb://{other}"])
+    listed = Choices(centre.store).sources()
+    assert [(each["source"], each["table"]) for each in listed][:1] == [(f"duckdb://{path}", "visits")]
+    assert "cannot be opened" in listed[1]["problem"]
+    assert not other.exists()  # nothing is made by looking
+    assert list(Choices(centre.store).columns(f"duckdb://{path}", "visits")) == ["age"]
+    connection = connected(f"duckdb://{path}?access_mode=READ_WRITE")
+    for name in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_external_access"):
+        assert connection.con.execute(f"SELECT current_setting('{name}')").fetchone() == (False,)
+    with pytest.raises(duckdb.Error):
+        connection.con.execute("CREATE TABLE more (x INTEGER)")
+    connection.disconnect()
+    about = {"columns": [{"name": "age", "integers": [0, 120]}]}
+    made = centre.catalogue.register(
+        "visits", f"duckdb://{path}", declaration=about, table="visits", epsilon="1", delta="1e-6", by="olga"
+    )
+    assert Count("age < 10").measure(Table.open(made.snapshot)) == ((10,),)
+
+
+def test_several_files_are_one_table(place: Centre) -> None:
+    for number in range(3):
+        lines = ["who,Alter (Jahre)", *(f"p{number}{each},{10 * number + each}" for each in range(10))]
+        (place.data / "deep" / f"part-{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf8")
+    choices = Choices(place.store)
+    pattern = "deep/part-[01].csv"
+    assert choices.files(pattern) == ["part-0.csv", "part-1.csv"]
+    assert list(choices.columns(pattern)) == ["who", "Alter (Jahre)"]
+    assert choices.dialect(pattern) == choices.dialect("deep/part-0.csv")
+    about = {"person": "who", "columns": [{"name": "age", "integers": [0, 120]}]}
+    rename = {"Alter (Jahre)": "age"}
+    assert choices.check(pattern, about, rename=rename, by="olga")["file"]["rows"] == 20
+    given: dict[str, Any] = {"declaration": about, "rename": rename, "epsilon": "1", "delta": "1e-6", "by": "olga"}
+    made = place.catalogue.register("parts", pattern, **given)
+    assert Count("age >= 5").measure(Table.open(made.snapshot)) == ((15,),)
+    renewed = place.catalogue.renew("parts", "deep/part-*.csv", by="olga")
+    assert Count("age >= 5").measure(Table.open(renewed.snapshot)) == ((25,),)
+    (place.data / "odd[1].csv").write_text("x\n1\n", encoding="utf8")
+    assert choices.files("odd[1].csv") == ["odd[1].csv"]  # a name that looks like a pattern
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])

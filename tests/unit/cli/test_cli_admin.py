@@ -102,6 +102,21 @@ def test_from_nothing_to_an_answer(registered: Path) -> None:
     assert "wish declined" in said("changes home")
 
 
+def test_a_plan_says_what_happens_to_cells_that_cannot_be_read(home: Path) -> None:
+    Path("data/dirty.csv").write_text("age\n20\nold\n", encoding="utf8")
+    plan = "plan: 1\ncolumns: {age: {integers: [0, 99]}}\nbudget: {epsilon: 1}\nstatistics: {all: {count: rows}}\n"
+    Path("plan.yaml").write_text(plan, encoding="utf8")
+    refused = run("register home dirty dirty.csv --declaration plan.yaml --epsilon 1")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "dirty.csv, line 3" in refused.stderr
+    assert told("register home dirty dirty.csv --declaration plan.yaml --epsilon 1 --bad-cells missing")["version"] == 1
+    Path("plan.yaml").write_text(f"{plan}data: {{bad_cells: missing}}\n", encoding="utf8")
+    other = "register home other dirty.csv --declaration plan.yaml --epsilon 1 --disjoint"
+    assert run(f"{other} --bad-cells refuse").exit_code == 2
+    assert told(other)["version"] == 1
+    assert "Cut 1 slot; it comes to ε = 0.5 at" in said("cut home other spring --slot ada=0.5 --delta 0")
+
+
 def test_weights(registered: Path) -> None:
     found = told("propose home people --epsilon 0.9 --delta 0 --analyst ada=2 --analyst ben")
     assert found["slots"] == {"ada": ["0.6", "0"], "ben": ["0.3", "0"]}

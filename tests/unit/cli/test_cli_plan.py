@@ -275,8 +275,8 @@ def test_a_release_with_reserve_says_so() -> None:
 def test_the_three_commands_of_the_docs() -> None:
     """From a CSV file to a report, literally as the page says."""
     page = (ROOT / "docs" / "planning.md").read_text(encoding="utf8")
-    (plan,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (commands,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    plan, *_ = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    commands, *_ = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     Path("plan.yaml").write_text(plan, encoding="utf8")
     csv.write_csv(pq.read_table(ROOT / "examples" / "people.parquet"), "people.csv")
     assert len(commands.splitlines()) == 3
@@ -308,7 +308,9 @@ _KNOWN = (
     "groups_per_person, rows_per_group, grouped_by"
 )
 _ENTRIES = "where, by, public_rows, mechanism, weight, hold, rows, epsilon, rho, error, size"
-_KINDS = "count, people, sum, mean, variance, histogram, contingency, cdf, quantiles, median, regression"
+_KINDS = (
+    "count, people, sum, mean, means, variance, histogram, frequent, contingency, cdf, quantiles, median, regression"
+)
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
 
 BAD_PLANS: dict[str, tuple[Plain, str]] = {
@@ -344,7 +346,7 @@ BAD_PLANS: dict[str, tuple[Plain, str]] = {
     "no domain": (
         {"columns": {"age": {}}},
         "columns.age: must have one of integers: [low, high], reals: [low, high], dates: [low, high], "
-        "categories: [...], got []",
+        "categories: [...], text: 64, got []",
     ),
     "bounds": ({"columns": {"age": {"integers": [9, 0]}}}, "columns.age.low: must be below high = 0, got 9"),
     "one bound": (

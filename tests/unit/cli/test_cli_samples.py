@@ -15,6 +15,9 @@ PARTS = {
     "subsampled(gaussian(sigma=2), rate=0.01, neighbours=replace)": oc.PoissonSubsampled(
         oc.Gaussian("2"), "0.01", "replace"
     ),
+    "subsampled(discrete-gaussian(sigma=2, sensitivity=3), rate=0.01)": oc.PoissonSubsampled(
+        oc.DiscreteGaussian("2", 3), "0.01"
+    ),
     "without-replacement(gaussian(sigma=2, sensitivity=2), batch=6, population=600)": oc.WithoutReplacement(
         oc.Gaussian("2", "2"), 6, 600
     ),
@@ -47,6 +50,7 @@ def test_shuffled_batches_are_refused_with_the_reason_and_what_to_write(name: st
         ("subsampled(gaussian(1), 0.1, neighbours=laplace(1))", "must be a word"),
         ("without-replacement(gaussian(1), 10)", "population is missing"),
         ("without-replacement(zcdp(1), 10, 20)", "must be gaussian(…) or laplace(…)"),
+        ("without-replacement(discrete-gaussian(1), 10, 20)", "must be gaussian(…) or laplace(…)"),
     ],
 )
 def test_slips(text: str, problem: str) -> None:

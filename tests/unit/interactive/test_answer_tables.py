@@ -19,6 +19,7 @@ from optcomp.statistics import (
     Histogram,
     Integers,
     Mean,
+    Means,
     Median,
     People,
     Quantiles,
@@ -46,6 +47,7 @@ CASES: list[tuple[Statistic, list[str], int]] = [
     (Contingency(("c", "value")), ["c", "value (column)", "value", "low", "high"], 9),
     (Median("x"), ["value", "rows_off"], 1),
     (Quantiles("x", by="c"), ["c", "probability", "value", "rows_off"], 9),
+    (Means(("x", "value")), ["mean of", "value", "low", "high"], 2),
     (Regression("x", "value"), ["coefficient", "value", "low", "high"], 2),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -33,7 +34,12 @@ def test_an_answer_is_read_back(question: Question) -> None:
     assert found.document() == told.document()
     if not question.noise.chooses:
         assert found.interval(0.9) == told.interval(0.9)
-    assert not same(replace(found, amounts=(((*told.amounts[0][:-1], told.amounts[0][-1] + 1)),)), told)
+    assert not same(replace(found, amounts=(_other(told.amounts[0]),)), told)
+
+
+def _other(amounts: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Other amounts than these; of values that nobody found there may be none."""
+    return (*amounts[:-1], amounts[-1] + 1) if amounts else (Fraction(1),)
 
 
 def test_a_table_declares_too_and_is_not_kept() -> None:

@@ -102,6 +102,13 @@ def test_no_page_breaks_the_policy(pages: dict[str, Page]) -> None:
     assert [name for name, page in pages.items() if len(set(page.ids)) != len(page.ids)] == []
 
 
+def test_tables_and_blocks_are_whole(found: Manual) -> None:
+    """A row apart from its table, or a fence that nobody closed, would be shown as it is written."""
+    wrong = {name: re.findall(r"<p>(?:\||```|~~~).{0,60}", str(page.html)) for name, page in found.pages.items()}
+    assert {name: lines for name, lines in wrong.items() if lines} == {}
+    assert "<p>| b |" in str(rendered("# A\n\n| a |\n|---|\n| 1 |\n\n| b |\n").html)
+
+
 def test_what_is_checked_would_be_noticed() -> None:
     page = Page('<p id="a" style="x"><a href="b.html#c">d</a><script>1</script><svg onload="x"></svg><img src="e"></p>')
     assert (page.ids, page.links, page.loaded) == (["a"], ["b.html#c"], ["e"])

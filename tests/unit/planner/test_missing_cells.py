@@ -45,6 +45,7 @@ KINDS: dict[str, Plain] = {
     "quantiles": {"quantiles": "x", "probabilities": ["1/4", "2/3"], "candidates": 33},
     "median": {"median": "x", "candidates": 33},
     "people": {"people": "all", "where": "high > 3"},
+    "means": {"means": ["high", "x"]},
     "regression": {"regression": "high", "on": "x"},
 }
 EDGES = range(2, 17, 2)
@@ -119,6 +120,7 @@ def truth(name: str, missing: Fraction) -> Any:
         "quantiles": ranked([(Fraction(1, 4), places(missing)), (Fraction(2, 3), places(missing))]),
         "median": ranked([(Fraction(1, 2), places(missing))]),
         "people": len(values) - low,
+        "means": averaged(missing),
         "regression": fitted(missing),
     }[name]
 
@@ -126,6 +128,14 @@ def truth(name: str, missing: Fraction) -> Any:
 def places(missing: Fraction) -> list[float]:
     """The values of `x` at the nearest of 33 candidates."""
     return [int(x * 2 + 0.5) / 2 for x in rows(missing)["x"] if x is not None]
+
+
+def averaged(missing: Fraction) -> Callable[[Any, float], bool]:
+    """Whether both means are off by such a part of their range at most; `x` is rounded to its unit."""
+    true = {name: mean([v for v in rows(missing)[name] if v is not None]) for name in ("high", "x")}
+    return lambda told, error: all(
+        abs(told[name] - true[name]) <= wide * error + 1e-4 for name, wide in (("high", 9), ("x", 16))
+    )
 
 
 def fitted(missing: Fraction) -> Callable[[Any, float], bool]:
@@ -148,6 +158,8 @@ def asked(name: str, noise: str, missing: Fraction) -> Plain:
     entry = KINDS[name] | {"mechanism": noise, "rho" if noise == "gaussian" else "epsilon": "0.05"}
     if noise != "gaussian":
         entry["epsilon"] = "0.5"
+    if name == "means":
+        entry["present"] = str(1 - missing)
     if name == "mean_of_some":
         there = some(missing)
         entry |= {"rows": SIZE // 3, "present": str(Fraction(len(there), SIZE // 3)), "centre": str(mean(there))}

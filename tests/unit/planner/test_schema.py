@@ -153,7 +153,10 @@ def test_the_same_keys_in_the_budget() -> None:
 
 @pytest.mark.parametrize(
     ("place", "kind", "value"),
-    [(0, "integers", [0, 1]), (1, "reals", [0, 1]), (2, "categories", ["a"]), (3, "dates", [2020, 2021])],
+    [
+        *((0, "integers", [0, 1]), (1, "reals", [0, 1]), (2, "categories", ["a"]), (3, "dates", [2020, 2021])),
+        (4, "text", 64),
+    ],
 )
 def test_the_same_keys_in_columns(place: int, kind: str, value: Any) -> None:
     found = known(small(columns={"age": {kind: value, "stranger": 1}}))
@@ -162,7 +165,7 @@ def test_the_same_keys_in_columns(place: int, kind: str, value: Any) -> None:
 
 @pytest.mark.parametrize("kind", [name for name in SCHEMA["$defs"] if name not in ("number", "column")])
 def test_the_same_keys_in_statistics(kind: str) -> None:
-    value: Any = {"contingency": ["region"], "count": "rows", "people": "all"}.get(kind, "age")
+    value: Any = {"contingency": ["region"], "means": ["age"], "count": "rows", "people": "all"}.get(kind, "age")
     assert known(small(statistics={"a": {kind: value, "stranger": 1}})) == set(SCHEMA["$defs"][kind]["properties"])
 
 

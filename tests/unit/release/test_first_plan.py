@@ -72,6 +72,26 @@ def test_public_ends_are_read_off_the_data(dirty: Path) -> None:
     }
 
 
+def test_several_files_by_a_pattern(tmp_path: Path) -> None:
+    for month in ("01", "02"):
+        (tmp_path / f"pay-{month}.csv").write_bytes(TEXT.encode("cp1252"))
+    text = first_plan(tmp_path / "pay-*.csv")
+    assert 'name: "pay"' in text
+    assert '"encoding": "cp1252"' in text
+    assert "Eintritt" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "whose"),
+    [("Pers.-Nr. [intern]", True), ("person_id", True), ("Nr", True), ("Kundennummer", True), ("paid", False)],
+)
+def test_a_column_that_may_say_whose_row_it_is(name: str, whose: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{name};Lohn\n1;2\n", encoding="utf8")
+    assert (f'person: "{name}"' in first_plan(path)) == whose
+    assert (f'mean: "{name}"' in first_plan(path)) != whose
+
+
 def test_other_sources(tmp_path: Path) -> None:
     pd.DataFrame(
         {"id": [1], "day": pd.to_datetime(["2024-02-29"]), "works": [True], "x": [1.5], "t": ["a"]}

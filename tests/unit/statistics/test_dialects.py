@@ -51,6 +51,11 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     assert answers(Table(path, COLUMNS, person="Person", dialect=GERMAN | {"encoding": "utf-8"})) == EXPECTED
     path.write_bytes(b"\xff\xfe" + LINES.encode("utf-16-le"))
     assert answers(Table(path, COLUMNS, person="Person", dialect=GERMAN | {"encoding": "utf-16-le"})) == EXPECTED
+    for encoding in ("latin-1", "cp1252"):  # the mark of one encoding before the letters of another
+        path.write_bytes(b"\xef\xbb\xbf" + LINES.encode(encoding))
+        assert answers(Table(path, COLUMNS, person="Person", dialect=GERMAN | {"encoding": encoding})) == EXPECTED
+        assert propose(path).header[0] == "Person"
+        assert propose(path).dialect.encoding == "latin-1"
 
 
 def test_without_a_dialect_the_defaults_are_fixed(tmp_path: Path) -> None:

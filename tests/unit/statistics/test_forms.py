@@ -21,9 +21,11 @@ from optcomp.statistics import (
     Contingency,
     Count,
     Declared,
+    Frequent,
     Histogram,
     Integers,
     Mean,
+    Means,
     Median,
     People,
     Quantiles,
@@ -33,6 +35,7 @@ from optcomp.statistics import (
     Statistic,
     Sum,
     Table,
+    Text,
     Variance,
     number_text,
     read_question,
@@ -48,15 +51,27 @@ TABLE = Table(
             "age": AGES,
             "income": [10.5 * age for age in AGES],
             "region": ["north", "south", "west", "north", "south"] * 2,
+            "word": ["often", "often", "seldom", None, "often"] * 2,
         }
     ),
-    {"age": Integers(0, 110), "income": Reals(0, "1000.5"), "region": Categories(["north", "south"])},
+    {
+        "age": Integers(0, 110),
+        "income": Reals(0, "1000.5"),
+        "region": Categories(["north", "south"]),
+        "word": Text(),
+    },
 )
 
 WRITTEN: list[tuple[Statistic, dict[str, Any]]] = [
     (Count(), {"count": "rows"}),
     (Count("age >= 18"), {"count": "rows", "where": "age >= 18"}),
     (People("age >= 18", by="region"), {"people": "all", "where": "age >= 18", "by": ["region"]}),
+    (Frequent("word"), {"frequent": "word", "of": "rows", "leak": "1/1000000000"}),
+    (
+        Frequent("word", "people", "0.001", "age >= 18"),
+        {"frequent": "word", "of": "people", "leak": "1/1000", "where": "age >= 18"},
+    ),
+    (Means(("age", "income"), None, "region"), {"means": ["age", "income"], "by": ["region"]}),
     (Regression("income", "age"), {"regression": "income", "on": ["age"]}),
     (Mean("income", by=("region", "age")), {"mean": "income", "by": ["region", "age"]}),
     (Variance("income", public_rows=10), {"variance": "income", "public_rows": 10}),

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput
 from optcomp.statistics import Categories, Count, Domain, Histogram, Integers, Mean, Numbers, Reals
-from optcomp.statistics.predicates import check_condition, columns_of, in_condition, undeclared_values
+from optcomp.statistics.predicates import check_condition, columns_of, in_condition
 from tests.unit.statistics.people import Changing
 
 NAN = float("nan")
@@ -387,8 +387,3 @@ def test_a_category_that_was_never_declared_is_refused_by_name(where: str, name:
         assert repr(name) in found.value.problem
     check_condition(where.format(name, right, right), COLUMNS)
     check_condition(f"{name} < {wrong}", COLUMNS)  # where it would stand among them is no question
-
-
-def test_constants_that_no_category_is_are_found() -> None:
-    found = undeclared_values("c == 'X' or 'x' == c or c in ('', 'y') or k == 5 or a == 77 or c is None", COLUMNS)
-    assert found == (("c", "X"), ("c", "y"))

@@ -36,6 +36,16 @@ _Batch = Annotated[str, typer.Argument(metavar="BATCH", help="A name for the bat
 _Epsilon = Annotated[str, typer.Option(metavar="EPS", help="ε of all slots together.", show_default=False)]
 _Delta = Annotated[str, typer.Option(metavar="DELTA", help="δ of all slots together.", show_default=False)]
 
+_BadCells = Annotated[
+    str | None,
+    typer.Option(
+        metavar="missing|refuse",
+        help="What happens to cells that cannot be read: they count as missing, or nothing is registered. By "
+        "default as a plan says; with a declaration they count as missing.",
+        show_default=False,
+    ),
+]
+
 
 def register_dataset(
     home: Home,
@@ -66,9 +76,7 @@ def register_dataset(
         ),
     ] = None,
     free: Annotated[bool, typer.Option("--free", help="Answers that analysts share cost others nothing.")] = False,
-    bad_cells: Annotated[
-        str, typer.Option(metavar="missing|refuse", help="What happens to cells that cannot be read.")
-    ] = "missing",
+    bad_cells: _BadCells = None,
     multiline: _Multiline = False,
     by: By = None,
     as_json: options.PlainJson = False,
@@ -92,8 +100,10 @@ def register_dataset(
                 if declaration is None:
                     found = centre.catalogue.register_snapshot(name, source, **given)
                 else:
-                    given |= {**_declaration(declaration), "table": table, "bad_cells": bad_cells}
-                    found = centre.catalogue.register(name, source, **given, multiline=multiline)
+                    given |= {**_declaration(declaration), "table": table}
+                    given |= {"bad_cells": bad_cells} if bad_cells is not None else {}
+                    given |= {"multiline": True} if multiline else {}
+                    found = centre.catalogue.register(name, source, **given)
             budget = str(centre.catalogue.account(found).budget)
             return {**found.document(), "account": found.account, "snapshot": str(found.snapshot), "budget": budget}
 
@@ -109,7 +119,8 @@ def _declaration(path: Path) -> dict[str, Any]:
         return {"declaration": found}
     plan = plan_of(found)
     said = plan.reading.arguments
-    return {"declaration": plan.table, **{name: said[name] for name in ("dialect", "rename")}}
+    how = {name: said[name] for name in ("dialect", "rename", "multiline")}
+    return {"declaration": plan.table, "bad_cells": plan.bad_cells, **how}
 
 
 def renew(
@@ -236,7 +247,9 @@ def cut(
 
         def words(view: Any) -> str:
             total = f"ε = {view['composed']:.10g} at δ = {delta} by {view['theorem']}"
-            return f"Cut {len(view['slots'])} slots; together they come to {total}, however they are asked (Lyu22-1)"
+            many = len(view["slots"])
+            cut_now = "Cut 1 slot; it comes to" if many == 1 else f"Cut {many} slots; together they come to"
+            return f"{cut_now} {total}, however {'it is' if many == 1 else 'they are'} asked (Lyu22-1)"
 
         carried(as_json, made, words, home)
 

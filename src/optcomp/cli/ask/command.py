@@ -137,7 +137,7 @@ def _told(session: RemoteSession, asked: Question, answer: Answer, confidence: f
         "words": str(asked),
         "invented": answer.invented,
         "confidence": confidence,
-        "unit": asked.statistic.error_unit,
+        "unit": asked.statistic.value_unit,
         "answers": _rows(answer, confidence),
         "left": {name: {"left": str(rest), "whole": str(whole)} for name, (rest, whole) in left.amounts.items()},
         "left_in_words": str(left),

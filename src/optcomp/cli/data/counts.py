@@ -141,6 +141,8 @@ def _cells(column: ColumnCounts) -> list[str]:
     if column.kind == "categories":
         other = f"{column.other:,} ({percent(column.other, column.rows)})"
         return [column.kind, *counts, "", "", other, "", ""]
+    if column.kind == "text":
+        return [column.kind, *counts, *[""] * 5]
     counts += [f"{count:,}" for count in (column.below, column.above)]
     declared = f"{column.kind} {plain(column.low)} to {plain(column.high)}"
     return [declared, *counts, "", plain(column.least), plain(column.greatest)]

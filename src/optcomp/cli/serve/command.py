@@ -102,7 +102,7 @@ def _answering(demo: dict[str, Any], as_json: bool, url: str) -> None:
         print(json.dumps(told), flush=True)
         return
     say(f"answers at {told['url']}: open it in a browser; the interface for programs is {told['url']}/api/openapi.json")
-    if demo:
+    if "owner" in told:
         say("sign in there with one of these tokens:")
     for who in ("owner", "auditor"):
         if who in told:

@@ -26,6 +26,7 @@ from optcomp.guarantees import (
     Laplace,
     PoissonSubsampled,
     RandomizedResponse,
+    WithoutReplacement,
 )
 from optcomp.instances import Mixture, Parts
 from optcomp.numerics import float_above, float_below
@@ -120,9 +121,14 @@ def _rounded(value: KnownLoss) -> KnownLoss:
     """The same mechanism with doubles for parameters."""
     if isinstance(value, PoissonSubsampled):
         inner = _rounded(value.mechanism)
-        if not isinstance(inner, Gaussian | Laplace):
+        if not isinstance(inner, Gaussian | Laplace | DiscreteGaussian):
             return value
         return PoissonSubsampled(inner, float(value.rate), value.neighbours)
+    if isinstance(value, WithoutReplacement):
+        inner = _rounded(value.mechanism)
+        return (
+            WithoutReplacement(inner, value.batch, value.population) if isinstance(inner, Gaussian | Laplace) else value
+        )
     if isinstance(value, GaussianDP):
         return GaussianDP(float(value.mu))
     if isinstance(value, RandomizedResponse):

@@ -32,8 +32,8 @@ from optcomp.interactive.audit.tables import (
 )
 from optcomp.statistics import Neighbourhood
 
-Cells = tuple[Any, Any, Any, Any]
-"""Age, income, region and score of a row."""
+Cells = tuple[Any, Any, Any, Any, Any]
+"""Age, income, region, score and word of a row."""
 _LETTERS = 10_000
 """More than any cell may have."""
 _UNDECLARED = "seen"
@@ -122,7 +122,7 @@ def _bytes(cell: Any) -> bytes:
 def _arrow(rows: Sequence[tuple[Any, ...]], text: str = "large_string") -> Any:
     """Columns of bytes that are called text, floats, and decimals; nothing checks them."""
     arrow: Any = needed("pyarrow", "data")
-    person, age, income, region, score = zip(*rows, strict=True)
+    person, age, income, region, score, word = zip(*rows, strict=True)
     kinds = {"large_string": (arrow.large_binary(), arrow.large_string()), "string": (arrow.binary(), arrow.string())}
     raw, named = kinds[text]
     return arrow.table(
@@ -134,6 +134,7 @@ def _arrow(rows: Sequence[tuple[Any, ...]], text: str = "large_string") -> Any:
             "score": arrow.array(
                 [None if cell is None else Decimal(cell) for cell in score], arrow.decimal256(_DIGITS, 0)
             ),
+            "word": arrow.array([_bytes(cell) for cell in word], raw).view(named),
             _UNDECLARED: arrow.array([_NO_TIME] * len(rows), arrow.timestamp("us")),
         }
     )
@@ -174,22 +175,22 @@ _LONG = b"7" * _LETTERS
 _CONTROLS = b"\x00\x01\x1b[2J\x7f"
 """Characters that move cursors and end texts."""
 _CSV_CELLS: tuple[Cells, ...] = (
-    (b"inf", b"NaN", b"\xff\xfe", b"1e999"),
-    (_LONG, b"1e999", _CONTROLS, b"-inf"),
-    (b"0x1f", b"-1e-999999999", _LONG, b"1_000"),
-    (b"\xed\xa0\x80", b'"1', b"{'a': [1]}", b"1\r2"),  # half a letter, a quotation mark that is never closed
+    (b"inf", b"NaN", b"\xff\xfe", b"1e999", b"\xff\xfe"),
+    (_LONG, b"1e999", _CONTROLS, b"-inf", _LONG),
+    (b"0x1f", b"-1e-999999999", _LONG, b"1_000", _CONTROLS),
+    (b"\xed\xa0\x80", b'"1', b"{'a': [1]}", b"1\r2", b"\xed\xa0\x80"),  # half a letter, a quotation mark left open
 )
 _TYPED_CELLS: tuple[Cells, ...] = (
-    (b"inf", float("inf"), b"\xff\xfe", 10 ** (_DIGITS - 1)),
-    (_LONG, float("nan"), _CONTROLS, None),
-    (b"1e999", float("-inf"), _LONG, -(10 ** (_DIGITS - 1))),
-    (b"\xed\xa0\x80", 5e-324, b"\x80", 2**63),
+    (b"inf", float("inf"), b"\xff\xfe", 10 ** (_DIGITS - 1), b"\xff\xfe"),
+    (_LONG, float("nan"), _CONTROLS, None, _LONG),
+    (b"1e999", float("-inf"), _LONG, -(10 ** (_DIGITS - 1)), _CONTROLS),
+    (b"\xed\xa0\x80", 5e-324, b"\x80", 2**63, b"\xed\xa0\x80"),
 )
 _OBJECTS: tuple[Cells, ...] = (
-    (float("inf"), float("nan"), b"\xff\xfe", 10**400),
-    ([1, [2]], {"a": 1}, "\ud800", "1e999"),
-    ("7" * _LETTERS, Decimal("sNaN"), _Unspeakable(), -(10**400)),
-    (_CONTROLS.decode(), 1j, "7" * _LETTERS, Decimal("Infinity")),
+    (float("inf"), float("nan"), b"\xff\xfe", 10**400, [1, [2]]),
+    ([1, [2]], {"a": 1}, "\ud800", "1e999", "\ud800"),
+    ("7" * _LETTERS, Decimal("sNaN"), _Unspeakable(), -(10**400), _Unspeakable()),
+    (_CONTROLS.decode(), 1j, "7" * _LETTERS, Decimal("Infinity"), _CONTROLS.decode()),
 )
 """Infinite, not numbers, not UTF-8, too long, beyond floats, nested, with control characters: each column in turn."""
 

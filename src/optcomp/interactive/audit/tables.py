@@ -11,35 +11,36 @@ from functools import cache
 from typing import Any, get_args
 
 from optcomp.extras import needed
-from optcomp.statistics import Categories, Integers, Neighbourhood, Reals, Table
+from optcomp.statistics import Categories, Integers, Neighbourhood, Reals, Table, Text
 
 NEIGHBOURHOODS: tuple[Neighbourhood, ...] = get_args(Neighbourhood)
 """All of them."""
 
-Row = tuple[int, int, float | None, str, int | None]
+Row = tuple[int, int, float | None, str, int | None, str]
 """What is known of a person, in the order of the columns."""
-COLUMNS = ("person", "age", "income", "region", "score")
+COLUMNS = ("person", "age", "income", "region", "score", "word")
 """The names of the columns."""
 DECLARED = {
     "age": Integers(0, 10),
     "income": Reals(0, 1000),
     "region": Categories(["north", "south"]),
     "score": Integers(0, 19),
+    "word": Text(20),
 }
 """What they may hold."""
 PEOPLE: list[Row] = [
-    (1, 2, 100.0, "north", 4),
-    (2, 5, 200.5, "north", 4),
-    (3, 8, 900.25, "north", 4),
-    (4, 5, None, "south", None),
-    *((person, 6, 500.0, "north", None) for person in range(5, 22)),
+    (1, 2, 100.0, "north", 4, "first"),
+    (2, 5, 200.5, "north", 4, "first"),
+    (3, 8, 900.25, "north", 4, "first"),
+    (4, 5, None, "south", None, "second"),
+    *((person, 6, 500.0, "north", None, ("first", "second")[person % 2]) for person in range(5, 22)),
 ]
 """Whom all tables share; some have cells that are missing."""
 DIFFERS = 99
 """The person in whom they differ."""
-_HIGH: Row = (DIFFERS, 999, 1e9, "south", 999)
+_HIGH: Row = (DIFFERS, 999, 1e9, "south", 999, "first")
 """Their row: values far beyond the bounds, so that clamping is attacked too."""
-_LOW: Row = (DIFFERS, -999, -1e9, "north", -999)
+_LOW: Row = (DIFFERS, -999, -1e9, "north", -999, "second")
 """The same person at the other end."""
 
 BOUNDS: dict[Neighbourhood, dict[str, Any]] = {
@@ -60,7 +61,7 @@ _SECOND: dict[Neighbourhood, list[Row]] = {
     "added": [_HIGH],
     "replaced": [_HIGH],
     "rows": [_HIGH] * 3,
-    "groups": [_HIGH, _HIGH, (DIFFERS, 999, 1e9, "north", 999)],
+    "groups": [_HIGH, _HIGH, (DIFFERS, 999, 1e9, "north", 999, "nobody else's")],
 }
 """The same in the second table."""
 

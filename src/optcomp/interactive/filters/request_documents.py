@@ -102,18 +102,21 @@ def read_request_document(document: object) -> Request:
     if kind is WithoutReplacement:
         entries = mapping(found, "document", ("kind", "mechanism", "batch", "population"))
         sizes = (count(entries[name], name) for name in ("batch", "population"))
-        return WithoutReplacement(_inner(entries["mechanism"]), *sizes)
+        noise = _inner(entries["mechanism"])
+        if isinstance(noise, DiscreteGaussian):
+            raise InvalidInput("mechanism", entries["mechanism"], "must be a Gaussian or a Laplace mechanism")
+        return WithoutReplacement(noise, *sizes)
     entries = mapping(found, "document", ("kind", *_NAMES[kind]))
     read = ((count if (kind, name) in _WHOLE else rational)(entries[name], name) for name in _NAMES[kind])
     make: Callable[..., Request] = kind
     return make(*read)
 
 
-def _inner(document: object) -> Gaussian | Laplace:
+def _inner(document: object) -> Gaussian | Laplace | DiscreteGaussian:
     """The mechanism that runs on a sample."""
-    if not isinstance(document, Mapping) or document.get("kind") not in ("Gaussian", "Laplace"):
-        raise InvalidInput("mechanism", document, "must be a Gaussian or a Laplace mechanism")
-    return cast(Gaussian | Laplace, read_request_document(document))
+    if not isinstance(document, Mapping) or document.get("kind") not in ("Gaussian", "Laplace", "DiscreteGaussian"):
+        raise InvalidInput("mechanism", document, "must be a Gaussian, Laplace or DiscreteGaussian mechanism")
+    return cast(Gaussian | Laplace | DiscreteGaussian, read_request_document(document))
 
 
 def _listed(curve: RenyiDP, orders: Sequence[Number]) -> list[tuple[object, object]]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from optcomp.errors import InvalidInput
 from optcomp.extras import needed
-from optcomp.statistics.sources.database_files import DatabaseTable
+from optcomp.statistics.sources.database_files import DatabaseTable, database_at, tables_in
 from optcomp.statistics.sources.dialect import DECIMALS, ENCODINGS, QUOTES, THOUSANDS, Dialect, read_dialect
-from optcomp.statistics.sources.files import FILE_ENDINGS, files_of, opened_file, tables_of
+from optcomp.statistics.sources.files import FILE_ENDINGS, files_of, is_pattern, opened_file, tables_of
 from optcomp.statistics.sources.frames import Frame
 from optcomp.statistics.sources.looking import Proposal, has_dialect, propose
 from optcomp.statistics.sources.reading import Reading
@@ -35,14 +35,17 @@ __all__ = [
     "Relation",
     "Source",
     "THOUSANDS",
+    "database_at",
     "files_of",
     "has_dialect",
     "is_address",
+    "is_pattern",
     "is_relation",
     "named_columns",
     "opened",
     "propose",
     "read_dialect",
+    "tables_in",
     "tables_of",
 ]
 

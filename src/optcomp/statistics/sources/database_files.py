@@ -35,11 +35,27 @@ def sqlite_tables(path: Path) -> list[str]:
 
 def duckdb_tables(path: Path) -> list[str]:
     """The tables of a DuckDB file."""
-    connection = needed("ibis", "data").duckdb.connect(path, read_only=True, **_SETTINGS)
+    connection = _duckdb(path)
     try:
         return tables_in(connection)
     finally:
         connection.disconnect()
+
+
+def _duckdb(path: str | Path) -> Any:
+    """A connection of Ibis to a DuckDB file that is there."""
+    return needed("ibis", "data").duckdb.connect(path, read_only=True, **_SETTINGS)
+
+
+def database_at(address: str) -> Any:
+    """A connection of Ibis to the database at an address; files must be there, and DuckDB reads nothing else."""
+    scheme, _, rest = address.partition("://")
+    path = rest.partition("?")[0]
+    if scheme == "duckdb":
+        return _duckdb(path)
+    if scheme == "sqlite" and not Path(path).is_file():  # which would be made
+        raise FileNotFoundError(path)
+    return needed("ibis", "data").connect(address)
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -103,10 +119,9 @@ class DuckdbFile(_Closing):
     """One table of a DuckDB file."""
 
     def __init__(self, path: Path, used: Collection[str], numbers: Collection[str], reading: Reading) -> None:
-        ibis = needed("ibis", "data")
         reading.only_lines("a database")
         try:
-            connection = ibis.duckdb.connect(path, read_only=True, **_SETTINGS)
+            connection = _duckdb(path)
         except Exception as error:
             raise InvalidInput("source", str(path), f"cannot be read as DuckDB ({type(error).__name__})") from None
 
@@ -121,10 +136,10 @@ class DatabaseTable(_Closing):
     """A table of a database that an address names."""
 
     def __init__(self, address: str, used: Collection[str], reading: Reading) -> None:
-        ibis, shown = needed("ibis", "data"), shown_address(address)
+        shown = shown_address(address)
         reading.only_lines("a database")
         try:
-            connection = ibis.connect(address)
+            connection = database_at(address)
         except Exception as error:  # its text may quote the address
             problem = f"cannot be opened ({type(error).__name__})"
             raise InvalidInput("source", shown, problem) from None
@@ -140,7 +155,7 @@ class DatabaseTable(_Closing):
 
 
 def tables_in(connection: Any) -> list[str]:
-    """The tables of a database; not by Ibis from DuckDB, whose version 2 it does not know how to ask."""
+    """The tables of a database, by name; not by Ibis from DuckDB, whose version 2 it does not know how to ask."""
     if connection.name != "duckdb":
         return sorted(connection.list_tables())
     query = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"

@@ -58,8 +58,13 @@ class Utf8Bytes:
                 problem = "has no byte order mark: say utf-16-le or utf-16-be for its encoding"
                 raise InvalidInput("source", str(path), problem)
             encoding = _MARKS[mark]
-        errors = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"
-        return codecs.getincrementaldecoder(encoding)(errors)
+        if encoding.startswith("utf-16"):
+            return codecs.getincrementaldecoder(encoding)("surrogatepass")
+        start = self._taken(len(codecs.BOM_UTF8))
+        decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
+        if start != codecs.BOM_UTF8:  # some programs put the mark of UTF-8 before other letters
+            self._rest = decoder.decode(start).encode("utf-8", "surrogatepass")
+        return decoder
 
     @property
     def place(self) -> int:

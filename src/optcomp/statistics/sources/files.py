@@ -69,17 +69,22 @@ _LISTINGS: dict[str, Callable[[Path], list[str]]] = {
 
 def opened_file(path: Path, used: Collection[str], numbers: Collection[str], reading: Reading) -> Source:
     """A file by how its name ends; several files by a pattern, such as part-*.csv."""
-    if any(letter in str(path) for letter in _PATTERN) and not path.exists():
+    if is_pattern(path) and not path.exists():
         return Several([_opened(each, used, numbers, reading) for each in files_of(path)], path.name)
     return _opened(path, used, numbers, reading)
 
 
+def is_pattern(path: str | Path) -> bool:
+    """Whether a path may mean several files, by its letters: a file may have such a name, too."""
+    return any(letter in str(path) for letter in _PATTERN)
+
+
 def files_of(path: Path) -> list[Path]:
     """The files that a pattern means, by their names; one file is itself."""
-    if path.exists() or not any(letter in str(path) for letter in _PATTERN):
+    if path.exists() or not is_pattern(path):
         return [path]
     folder, names = path.parent, path.name
-    if any(letter in str(folder) for letter in _PATTERN):
+    if is_pattern(folder):
         raise InvalidInput("source", str(path), "may have a pattern in the name of files only, not in that of a folder")
     found = sorted(each for each in folder.glob(names) if each.is_file())
     if not found:

@@ -33,7 +33,7 @@ _POINT = re.compile(r"^[+-]?[0-9]{1,3}([, '\u2019\u00a0\u202f][0-9]{3})*\.[0-9]+
 """The other way round."""
 _THOUSANDS = re.compile(rf"^[+-]?[0-9]{{1,3}}(?:([.,'\u2019]|{BLANKS})[0-9]{{3}})(?:\1[0-9]{{3}})*(?:([.,])([0-9]+))?$")
 """Digits in groups of three."""
-_UTF8_MARK = "\ufeff"
+_MARK = "\ufeff"
 """A byte order mark as a letter."""
 
 
@@ -59,15 +59,15 @@ def propose(path: str | Path) -> Proposal:
         raise InvalidInput("source", str(found), f"must be a file of lines, and end in one of {', '.join(DELIMITERS)}")
     try:
         with Utf8Bytes(found, "utf-8") as file:
-            raw = file.read(_LOOKED_AT)
+            raw = file.read(_LOOKED_AT).removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise InvalidInput("source", str(found), f"cannot be read ({error.strerror or error})") from None
     if not raw:
         raise InvalidInput("source", str(found), "is empty")
     encoding = _encoding(raw)
-    text = raw.decode("utf-16" if encoding == "utf-16" else encoding, "replace").removeprefix(_UTF8_MARK)
+    text = raw.decode("utf-16" if encoding == "utf-16" else encoding, "replace").removeprefix(_MARK)
     lines = [line for line in text.replace("\r\n", "\n").split("\n")[:_LINES] if line]
-    lines = lines[:-1] if len(raw) == _LOOKED_AT and len(lines) > 1 else lines
+    lines = lines[:-1] if len(raw) >= _LOOKED_AT - len(codecs.BOM_UTF8) and len(lines) > 1 else lines
     quote = _quote(lines)
     delimiter = "\t" if plain_suffix(found) == ".tsv" else _delimiter(lines, quote)
     records = _split(lines, delimiter, quote)

@@ -16,9 +16,9 @@ from optcomp.interactive.audit import Audit, audit, known_mechanisms, mechanism
 from optcomp.interactive.audit.answered import Attacker, question_of
 from optcomp.interactive.audit.conversed import GROWS, NORTH, SHRINKS, SOUTH, STAYS, answers, share_of_north
 from optcomp.interactive.audit.run import epsilon_down
-from optcomp.interactive.audit.tables import NEIGHBOURHOODS, neighbouring
+from optcomp.interactive.audit.tables import NEIGHBOURHOODS, Tables, neighbouring
 from optcomp.statistics import Count, Histogram, Quantiles, Statistic, Table
-from optcomp.statistics.noise import drawing, known_noises
+from optcomp.statistics.noise import Results, drawing, known_noises
 from optcomp.statistics.register import audit_cases, known_statistics
 
 ASKED = audit_cases()
@@ -47,6 +47,11 @@ POWER: dict[str, tuple[int, float]] = {
     "histogram-gaussian": (1_200, 0.5),
     "histogram-replaced": (1_000, 1.0),
     "histogram-rows": (1_000, 1.2),
+    "frequent": (1_500, 0.3),
+    "frequent-gaussian": (1_500, 0.5),
+    "frequent-replaced": (1_500, NOTHING),
+    "frequent-rows": (1_500, 0.3),
+    "frequent-people": (1_500, 0.3),
     "contingency": (800, 1.2),
     "cdf": (800, 1.2),
     "median": (1_000, 0.6),
@@ -59,6 +64,8 @@ POWER: dict[str, tuple[int, float]] = {
     "sum-by": (1_000, 1.0),
     "mean-by": (800, 0.1),
     "mean-public": (800, 0.9),
+    "means": (800, 0.4),
+    "means-by": (800, 0.3),
     "variance-by": (700, 0.6),
     "variance-public": (700, 0.8),
     "median-by": (1_000, NOTHING),
@@ -81,6 +88,8 @@ LESS: dict[str, tuple[int, int]] = {
     "histogram-gaussian": (600, 5),
     "mean-rows": (500, 5),
     "mean-by": (600, 10),
+    "means": (800, 10),
+    "means-by": (800, 10),
     "variance-laplace": (700, 5),
     "variance-by": (700, 10),
     "median": (1_000, 10),
@@ -181,12 +190,23 @@ def watch(monkeypatch: pytest.MonkeyPatch, one: type, method: str, seen: set[typ
     monkeypatch.setattr(one, method, spy)
 
 
+def by_name(tables: Tables, results: Results) -> Results:
+    """Results that consist of places and numbers, as numbers of all names in one order."""
+    pairs = zip(tables, results, strict=True)
+    found = [dict(zip(table.texts(codes), numbers, strict=True)) for table, (codes, numbers) in pairs]
+    names = sorted({name for each in found for name in each})
+    one, other = (tuple(each.get(name, 0) for name in names) for each in found)
+    return (one,), (other,)
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_tables_differ_by_all_that_is_declared(name: str) -> None:
     """One person changes the exact results by exactly the sensitivities: no neighbours could be further apart."""
     asked = ASKED[name]
-    attacker = Attacker.of(question_of(asked), neighbouring(asked.how))
-    for part, first, second in zip(asked.statistic.parts(neighbouring(asked.how)[0]), *attacker.results, strict=True):
+    results = Attacker.of(question_of(asked), neighbouring(asked.how)).results
+    if asked.statistic.finds:  # numbers by the names that either table has
+        results = by_name(neighbouring(asked.how), results)
+    for part, first, second in zip(asked.statistic.parts(neighbouring(asked.how)[0]), *results, strict=True):
         changes = [abs(x - y) for x, y in zip(first, second, strict=True)]
         if question_of(asked).mechanism == "exponential":  # a choice in each group
             statistic = asked.statistic
@@ -206,7 +226,7 @@ def test_values_follow_from_noisy_amounts(name: str) -> None:
     question, tables = question_of(ASKED[name]), neighbouring(ASKED[name].how)
     for table, other in (tables, tables[::-1]):
         answer = noised(question, table, measured(question.statistic, table))
-        assert answer.value == question.statistic.value(other, answer.amounts)
+        assert answer.value == question.statistic.named(answer.names).value(other, answer.amounts)
 
 
 def test_the_engine_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
