@@ -50,8 +50,11 @@ test-flower: .venv-flower/ready
 test-jax-privacy: .venv-jax-privacy/ready
 	.venv-jax-privacy/bin/python $(CHECKS)/jax_privacy_checks.py
 
+# which build of PyTorch; one without CUDA takes a tenth of the room: make test-opacus TORCH='torch --index-url https://…/cpu'
+TORCH ?= torch
 .venv-opacus/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-opacus
+	.venv-opacus/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	.venv-opacus/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[opacus]' pytest
 	touch $@
 

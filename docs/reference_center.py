@@ -193,7 +193,7 @@ def setting_page() -> str:
     for each in fields(Settings):
         if each.name != "home":
             default = "of the home" if each.default is MISSING else f"`{each.default!r}`"
-            meaning = _cell(notes.get(each.name, "The name that pages show."))
+            meaning = _cell(notes.get(each.name, ""))
             lines += [f"| `{each.name}` | `{_cell(str(each.type))}` | {default} | {meaning} |"]
     lines += ["", "## Variables of the environment", "", "| variable | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {meaning} |" for name, meaning in VARIABLES.items()]

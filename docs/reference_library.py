@@ -18,9 +18,9 @@ import optcomp
 SOURCE = Path(optcomp.__file__).parent
 ROOMS = (
     *("statistics", "interactive", "planner", "release", "ledger", "client", "center", "checker", "proofs", "interop"),
-    *("training", "composition", "guarantees", "theorems"),
+    *("training", "composition", "guarantees", "theorems", "interactive.audit", "statistics.noise"),
 )
-"""Rooms that programs use; those that are left out serve other rooms only."""
+"""Rooms that programs use, and two folders within them; those that are left out serve other rooms only."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _LONG = 60
 """Letters of a default value that are shown."""
@@ -49,7 +49,9 @@ def page(room: str) -> str:
 
 
 def _entry(name: str, value: Any, module: ModuleType) -> Iterator[str]:
-    if inspect.isclass(value):
+    if not str(getattr(value, "__module__", "")).startswith("optcomp"):
+        yield _constant(name, module)  # of tuple[int, ...] and its like Python would tell about tuples
+    elif inspect.isclass(value):
         yield from _class(name, value)
     elif callable(value) and inspect.getdoc(value) and hasattr(value, "__qualname__"):
         yield from _signature(name, value)
@@ -85,7 +87,8 @@ def _members(value: type) -> Iterator[tuple[str, str]]:
                 continue
             seen.add(name)
             plain = getattr(member, "__func__", getattr(member, "fget", getattr(member, "func", member)))
-            doc = inspect.getdoc(plain) if callable(plain) else None
+            ours = str(getattr(plain, "__module__", "")).startswith("optcomp")  # the default of a field may be a class
+            doc = inspect.getdoc(plain) if callable(plain) and ours else None
             if doc:
                 called = f"{name}{_arguments(plain, bound=True)}" if callable(member) or plain is not member else name
                 shown = name if isinstance(member, property) or hasattr(member, "func") else called
@@ -132,9 +135,11 @@ def _text(doc: str) -> str:
 
 
 def _constant(name: str, module: ModuleType) -> str:
-    """What is written below a constant in the source."""
-    found = _constants(Path(str(module.__file__)).parent).get(name, "")
-    return " ".join(found.split()) or "A value, or the name of a type."
+    """What is written below a constant in the source, in its room or in the one that it comes from."""
+    if isinstance(getattr(module, name), ModuleType):
+        return _text(inspect.getdoc(getattr(module, name)) or "")
+    room = _constants(Path(str(module.__file__)).parent)
+    return " ".join((room.get(name) or _constants(SOURCE).get(name, "")).split())
 
 
 @cache
@@ -144,7 +149,8 @@ def _constants(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*.py")):
         body = ast.parse(path.read_text(encoding="utf8")).body
         for statement, below in pairwise(body):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            given = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            targets = [each for one in given for each in (one.elts if isinstance(one, ast.Tuple) else [one])]
             told = below.value if isinstance(below, ast.Expr) else None
             if isinstance(told, ast.Constant) and isinstance(told.value, str):
                 found |= {each.id: told.value for each in targets if isinstance(each, ast.Name)}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import optcomp as oc
+from optcomp.pages.manual_text import anchor_of
 from optcomp.theorems.register import CONCURRENT, Theorem
 
 DOCS = Path(__file__).parent
@@ -24,10 +26,49 @@ _NOT_CODE = (
 """Files that name theorems to tell about them."""
 
 
-def card_notes() -> dict[str, dict[str, str]]:
+_BEGINNING = [
+    "| you look for | its card |",
+    "|---|---|",
+    "| optimal composition of (ε, δ) | [KOV15-3.3](#kov15-33) for equal pairs, [MV18-1.5](#mv18-15) for any |",
+    "| mechanisms with a known loss: Laplace, discrete noise, randomized response | [ZDW22](#zdw22) |",
+    "| Gaussian noise alone | [DRS22](#drs22) |",
+    "| Gaussian or Laplace noise on a Poisson sample | [ZDW22](#zdw22) for a person added or removed, "
+    "[REPLACE](#replace) for a record replaced |",
+    "| the same on batches of a fixed size | [ZDW22-11](#zdw22-11) |",
+    "| Rényi DP, zCDP | [M17](#m17), [CKS20](#cks20), [BS16](#bs16), [BDRS18](#bdrs18) |",
+    "| budgets for questions that nobody knows in advance | [RRUV16](#rruv16), [FZ21](#fz21), [WRRW23](#wrrw23), "
+    "[BEST-FILTER](#best-filter) |",
+    "| conversations with several mechanisms at once | [Lyu22-1](#lyu22-1), [Lyu22-2](#lyu22-2), [VZ22](#vz22) |",
+    "",
+    "Each card names a test, and the oracle that the test compares with. Run one in a clone, after `make setup`:",
+    "",
+    "```sh",
+    ".venv/bin/python -m pytest -n0 tests/theorems/test_mv18_1_5.py",
+    "```",
+    "",
+]
+"""What a reader looks for, and how to run a test."""
+
+
+def card_notes() -> dict[str, dict[str, Any]]:
     """Proof and figure of each theorem, by its id."""
-    found: dict[str, dict[str, str]] = tomllib.loads((DOCS / "theorem_cards.toml").read_text(encoding="utf8"))
+    found: dict[str, dict[str, Any]] = tomllib.loads((DOCS / "theorem_cards.toml").read_text(encoding="utf8"))
     return found
+
+
+def proofs_of(note: dict[str, Any]) -> list[str]:
+    """Where a theorem is proved or explained: pages, perhaps with an anchor."""
+    told = note.get("proof", [])
+    found: list[str] = [told] if isinstance(told, str) else list(told)
+    return found
+
+
+def _titled(target: str) -> str:
+    """A link to a page or to one of its sections, named by its title."""
+    path, _, anchor = target.partition("#")
+    titles = re.findall(r"^#+ (.+)$", (DOCS / path).read_text(encoding="utf8"), re.MULTILINE)
+    section = [title for title in titles if anchor and anchor_of(title) == anchor]
+    return f"[{': '.join([titles[0], *section[:1]]).replace('`', '')}]({target})"
 
 
 def code_of(record: Theorem) -> list[str]:
@@ -71,6 +112,7 @@ def theorem_page() -> str:
         "",
         f"Why interaction may be concurrent: {CONCURRENT}.",
         "",
+        *_BEGINNING,
     ]
     for record in oc.known_theorems():
         note = notes.get(record.id, {})
@@ -80,7 +122,7 @@ def theorem_page() -> str:
         lines += [f"- Value: {'the best possible' if record.optimal else 'an upper bound'}."]
         lines += [f"- Also known as {', '.join(record.aliases)}."] if record.aliases else []
         lines += [f"- Source: {record.source}."]
-        lines += [f"- Proof, or why it may be used: [{note['proof']}]({note['proof']})"] if "proof" in note else []
+        lines += [f"- Proof, or why it may be used: {'; '.join(map(_titled, proofs_of(note)))}"]
         lines += [f"- Code: {_links(code_of(record)) or 'none of its own'}"]
         lines += [f"- Test: {_links(tests_of(record)) or 'none yet'}"]
         lines += [f"- Oracle: {_links(oracles_of(record)) or 'within the test, in exact numbers'}"]

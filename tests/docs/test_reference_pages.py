@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import json
 import re
 import sys
+from collections.abc import Iterator
+from inspect import getdoc
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
 import typer
+from typer.main import get_command
 
 import optcomp as oc
 from optcomp.cli.main import app
@@ -58,6 +62,108 @@ def test_every_public_name_has_an_entry(room: str) -> None:
     entries = re.findall(r"^## (\w+)$", _text(f"reference/{room or 'optcomp'}.md"), re.MULTILINE)
     assert set(module.__all__) <= set(entries)
     assert len(entries) == len(set(entries)) == len(LIBRARY.names(module))
+
+
+@pytest.mark.parametrize("room", ["", *LIBRARY.ROOMS])
+def test_every_entry_says_something(room: str) -> None:
+    """A signature alone does not; nor does a table of members."""
+    _, *entries = _text(f"reference/{room or 'optcomp'}.md").split("\n## ")
+    assert [entry.partition("\n")[0] for entry in entries if not _sentence(entry)] == []
+
+
+def _sentence(entry: str) -> str:
+    """The first words of an entry below its title and signature."""
+    told = re.sub(r"^```py\n.*?^```$", "", entry.partition("\n")[2], flags=re.MULTILINE | re.DOTALL).strip()
+    return "" if told.startswith("|") else told.partition("\n")[0]
+
+
+def test_no_entry_is_told_in_the_words_of_python() -> None:
+    """Names of types, such as tuple[int, ...], have the docstrings of Python's own classes."""
+    pages = "".join(_text(f"reference/{room or 'optcomp'}.md") for room in ("", *LIBRARY.ROOMS))
+    foreign = [(getdoc(kind) or "").partition("\n")[0] for kind in (tuple, dict, list, Annotated[int, 0], int | str)]
+    assert all(foreign)
+    assert [words for words in foreign if words in pages] == []
+
+
+UNLISTED = {"optcomp.proofs.hardness", "optcomp.proofs.count_noise", "optcomp.release.plan_facts"}
+"""Modules behind a surface from which one page imports, and tells what."""
+
+
+def test_every_name_that_pages_import_has_an_entry() -> None:
+    known = {
+        f"optcomp.{room}" if room else "optcomp": set(
+            LIBRARY.names(importlib.import_module(f"optcomp.{room}".strip(".")))
+        )
+        for room in ("", *LIBRARY.ROOMS)
+    }
+    everything = set().union(*known.values())
+    missing = [
+        f"{page.name}: {module} {name}"
+        for page in sorted(DOCS.rglob("*.md"))
+        for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf8"), re.MULTILINE | re.DOTALL)
+        for module, name in _imported(block)
+        if name not in known.get(module, everything) and not {module, f"{module}.{name}"} & UNLISTED
+    ]
+    assert missing == []
+
+
+def _imported(block: str) -> Iterator[tuple[str, str]]:
+    """Modules of ours, each with a name that a program takes from it."""
+    for node in ast.walk(ast.parse(block)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("optcomp"):
+            yield from ((str(node.module), each.name) for each in node.names)
+
+
+def test_an_entry_that_says_nothing_is_noticed() -> None:
+    assert _sentence("compose\n\n```py\ncompose(a)\n```\n\nThe total.\n") == "The total."
+    assert _sentence("compose\n\n```py\ncompose(a)\n```\n\n| member | what it does |\n") == ""
+    assert _sentence("Item\n\n\n") == ""
+
+
+def test_every_request_and_parameter_says_something() -> None:
+    _, *entries = _text("reference/endpoints.md").split("\n## ")
+    assert [entry.splitlines()[0] for entry in entries if not entry.splitlines()[2].strip()] == []
+    rows = [line for entry in entries for line in entry.splitlines() if line.startswith("| `")]
+    assert len(rows) > 50
+    assert [row for row in rows if not row.replace("\\|", "").split("|")[5].strip()] == []
+
+
+def test_every_setting_says_what_it_means() -> None:
+    rows = re.findall(r"^\| `.*", _text("reference/settings.md"), re.MULTILINE)
+    assert len(rows) > 10
+    assert [row for row in rows if not row.rstrip("| ").rpartition("|")[2].strip(" `")] == []
+    assert [row for row in rows if row.rstrip().endswith("|  |")] == []
+
+
+def test_every_option_has_a_help_text() -> None:
+    silent = [
+        f"{' '.join(path)} {option.name}"
+        for path, command in _parsed(get_command(app))
+        for option in command.params
+        if not (getattr(option, "help", None) or getattr(option, "hidden", False))
+    ]
+    assert silent == []
+
+
+def _parsed(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A command and all below it, with their parameters."""
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _parsed(inner, (*path, name))
+
+
+def test_no_error_is_forgotten() -> None:
+    """Classes are looked for in the sources, so an error of a room that is in no list is found too."""
+    bases: dict[str, set[str]] = {}
+    for path in (ROOT / "src" / "optcomp").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            if isinstance(node, ast.ClassDef):
+                bases.setdefault(node.name, set()).update(each.id for each in node.bases if isinstance(each, ast.Name))
+    found, more = set[str](), {"OptcompError"}
+    while more:
+        found |= more
+        more = {name for name, above in bases.items() if above & found} - found
+    assert {name for name in found if not name.startswith("_")} == {kind.__name__ for kind in CENTER.errors()}
 
 
 def test_no_room_is_forgotten() -> None:

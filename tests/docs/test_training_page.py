@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench.training.claims import CLAIM_HEADER, CLAIMS, REPORTS, claim_rows, table
 from optcomp.training import ALGORITHMS, BATCHES, NEIGHBOURS
+from tests.frameworks.page_blocks import blocks_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "training.md").read_text(encoding="utf8")
@@ -33,3 +34,18 @@ def test_targets_and_kinds_are_real() -> None:
         assert f"\n{target}:" in makefile
     known = {kind.name for kind in BATCHES} | {kind.name for kind in NEIGHBOURS} | {kind.name for kind in ALGORITHMS}
     assert set(re.findall(r"--(?:batches|neighbours|algorithm) ([\w-]+)", PAGE)) <= known
+
+
+def test_every_framework_has_blocks_and_they_are_what_its_checks_run() -> None:
+    """Each is run by `make test-…`, where the framework is; here it is only read."""
+    for framework in ("opacus", "jax-privacy", "flower"):
+        blocks = blocks_of(framework)
+        checks = (ROOT / "tests" / "frameworks" / f"{framework.replace('-', '_')}_checks.py").read_text(encoding="utf8")
+        assert f'assert check_page("{framework}") == {len(blocks)}\n' in checks
+        assert f"\ntest-{framework}:" in (ROOT / "Makefile").read_text(encoding="utf8")
+        for code, shown in blocks:
+            compile(code, "training.md", "exec")
+            assert "optcomp.interop" in code
+            assert shown
+    assert len(re.findall(r"^```python [\w-]+$", PAGE, re.MULTILINE)) == 4
+    assert not re.findall(r"^    (?:from|import) ", PAGE, re.MULTILINE)
