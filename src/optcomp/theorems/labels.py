@@ -52,6 +52,8 @@ _LEAST_WORK = 1e6
 """With a smaller cap no labels are looked for: the search alone takes more."""
 _NEGLIGIBLE = math.log(1e-13)
 """A part that is so little of the excess gets no contour."""
+_SLACK = 1e-9
+"""For the round-off of Chernoff's bound, relative to its terms: K of many rounds may be large."""
 _AIM = 0.25
 """The share of the wanted width that a part may cost."""
 _SMOOTHED = 0.3
@@ -232,17 +234,19 @@ def _labelled_rounds(laws: Laws) -> list[tuple[MixedNormalLaw, int]] | None:
 def _joint(labelled: Labelled, y: float, log_f: float, width: Callable[[float], float], work: float) -> Anchor | None:
     """Contours for all parts about y, F being about e^log_f; `width(c)` is the error of y that does not matter.
 
-    Nothing if all parts but the giants are negligible, or if one would take too long.
+    Nothing if all parts but the giants are negligible, if one would take too long, or if most of one lies above y.
     """
     parts: list[Callable[[float], Sides]] = []
     made: Anchor | None = None
     for source in labelled.parts():
         saddle = saddle_at(source, y)
+        if not saddle.excess:  # most of this part lies above y: there is no contour, and no bound by a tilt below 0
+            return None
         tilt, log_most = _chernoff(source, saddle.tilt)
         if log_most - tilt * y < log_f + _NEGLIGIBLE:
             parts.append(_negligible(tilt, log_most))
             continue
-        anchor = _contour(source, saddle, log_f, width(saddle.tilt), work) if saddle.excess else None
+        anchor = _contour(source, saddle, log_f, width(saddle.tilt), work)
         if anchor is None:
             return None
         parts.append(anchor.integral.sides)
@@ -270,11 +274,12 @@ def _contour(source: Independent, saddle: Saddle, log_f: float, width: float, wo
 
 
 def _chernoff(source: Independent, tilt: float) -> tuple[float, float]:
-    """A tilt c and at least log κ(c)M(c)."""
+    """A tilt c > 0 and at least log κ(c)M(c), for a tilt above 0."""
     c = float(short(np.array([tilt]))[0])
     value, error = source._mean(c)
-    return c, value + error + float(log_reach(True, np.array([c]))[0]) + 1e-9
+    return c, value + error + float(log_reach(True, np.array([c]))[0]) + _SLACK * (1 + abs(value))
 
 
 def _negligible(tilt: float, log_most: float) -> Callable[[float], Sides]:
-    return lambda y: Sides(-math.inf, log_most - tilt * y + 1e-9 * (1 + tilt * y), -math.inf, 0.0)
+    """What is known of a part by Chernoff's bound alone."""
+    return lambda y: Sides(-math.inf, log_most - tilt * y + _SLACK * (1 + abs(log_most) + tilt * y), -math.inf, 0.0)

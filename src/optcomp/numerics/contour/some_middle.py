@@ -142,15 +142,17 @@ class SomeMiddle(Independent):
 
     def _log_most(self, c: float, none: Sequence[Floats], middle: Sequence[Floats]) -> Floats:
         known = self._ratios(c)
-        if math.isinf(known.whole_error):
+        if not (known.whole_error < 0.5 and all(error < math.inf for error in known.error)):
             return np.zeros_like(none[0])
         total, x = np.zeros_like(none[0]), np.zeros_like(none[0])
-        for (_, count), ratio, one, other in zip(self.laws, known.ratio, none, middle, strict=True):
+        pairs = zip(known.ratio, known.error, strict=True)
+        for (_, count), (ratio, error), one, other in zip(self.laws, pairs, none, middle, strict=True):
             total = total + count * one
             if ratio:
-                apart = math.log(ratio) + other - one
+                apart = math.log(ratio) + math.log1p(error) + other - one
                 x = x + count * (np.maximum(apart, 0.0) + np.log1p(np.exp(-np.abs(apart))))
-        logs = total + x + np.log(np.maximum(-np.expm1(-x), 1e-300)) - math.log(known.whole)
+        least = math.log(known.whole) + math.log1p(-known.whole_error)
+        logs = total + x + np.log(np.maximum(-np.expm1(-x), 1e-300)) - least
         return np.asarray(np.minimum(logs + _SLACK * (1 + np.abs(total) + x), 0.0))
 
     def cost(self, c: float, theta: float, count: int = 1) -> float:
@@ -171,12 +173,13 @@ class SomeMiddle(Independent):
                 continue
             real, imag, loose = _log1p_ratio(below, above, ratio, slack, theta)
             x_real, x_imag, x_error = x_real + count * real, x_imag + count * imag, x_error + count * loose
+        inside = np.abs(x_real) < 2 * _MOST
         x_real = np.clip(x_real, -2 * _MOST, 2 * _MOST)
         size = np.exp(np.minimum(log_size, 0.0)) / known.whole
         grown, sine = np.exp(x_real), np.sin(0.5 * x_imag)
         real = np.expm1(x_real) * np.cos(x_imag) - 2 * sine * sine
         imag = grown * np.sin(x_imag)
-        good = (error < 0.5) & (x_error < 0.5) & (known.whole_error < 1e-6)
+        good = inside & (error < 0.5) & (x_error < 0.5) & (known.whole_error < 1e-6)
         error, x_error = np.where(good, error, 0.0), np.where(good, x_error, 0.0)
         rounded = 60 * U * np.maximum(grown, 1.0) * (np.abs(x_real) + np.abs(x_imag))
         inner = 1.01 * (grown * np.expm1(x_error) + rounded)
@@ -203,7 +206,7 @@ def _log1p_ratio(
     phase = middle.angle - none.angle + theta * (middle.centre - none.centre)
     turns = theta * (abs(middle.centre) + abs(none.centre)) + np.abs(middle.angle) + np.abs(none.angle)
     loose = middle.error + none.error + slack + U * (40 + 8 * turns)
-    unknown = 1.01 * apart * np.exp(middle.log_most + np.minimum(none.error, 1.0))
+    unknown = 1.01 * apart * (1 + slack) * np.exp(middle.log_most + np.minimum(none.error, 1.0))
     error = 1.01 * np.where(known, size * np.expm1(np.where(known, loose, 0.0)), unknown)
     real, imag = size * np.cos(phase), size * np.sin(phase)
     square = real * (2 + real) + imag * imag
