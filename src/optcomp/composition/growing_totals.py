@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from optcomp.composition import named
 from optcomp.composition.widths import is_narrow
 from optcomp.instances import Mixture
-from optcomp.theorems import Bound, Effort, Growing, Target, opt
+from optcomp.theorems import LOOSE, Bound, Effort, Growing, Target, opt
 
 _AIM = 0.8
 """The share of the wanted width that contours aim at: a list may grow, and they must still do."""
 _MANY = 10
-"""Mechanisms from which contours are tried at once: fewer are mostly summed on a grid, and contours do not serve."""
+"""Mechanisms from which contours are tried at once: fewer are mostly summed on a grid, and contours do not serve.
+Where a wider answer will do, grids are kept too."""
 _MOST_KEPT = 4
 """Questions whose contours are kept, each of up to some megabytes."""
 
@@ -63,8 +64,8 @@ class GrowingTotals:
     def _first(self, mixture: Mixture, target: Target, rtol: float | None) -> Bound:
         """The first total: from contours made for it and for what may come, mostly quicker than from nothing."""
         growing = Growing(target, Effort(_AIM * (opt.RTOL if rtol is None else rtol)))
-        bound = growing.answer(mixture) if mixture.count >= _MANY and growing.renew(mixture) else None
-        if bound is None or not _enough(bound, rtol):
+        bound = _renewed(growing, mixture, mixture, rtol) if _worth(mixture, rtol) else None
+        if bound is None:
             bound = _afresh(mixture, target, rtol)
         bound = replace(bound, about=mixture)
         self._asked[target, rtol] = _Asked(growing, (mixture, bound))
@@ -76,12 +77,25 @@ class GrowingTotals:
         """From contours, the kept ones or new ones, if that is narrow enough."""
         bound = asked.growing.answer(mixture)
         if bound is None or not _enough(bound, rtol):
-            if asked.hopeless(base) or base.count < _MANY:
+            if asked.hopeless(base) or not _worth(base, rtol):
                 return None
-            further = mixture.count / max(base.count, 1)
-            bound = asked.growing.answer(mixture) if asked.growing.renew(base, further) else None
-            asked.given_up = 0 if bound is not None and _enough(bound, rtol) else base.count
-        return replace(bound, about=mixture) if bound is not None and _enough(bound, rtol) else None
+            bound = _renewed(asked.growing, mixture, base, rtol)
+            asked.given_up = 0 if bound is not None else base.count
+        return None if bound is None else replace(bound, about=mixture)
+
+
+def _renewed(growing: Growing, mixture: Mixture, base: Mixture, rtol: float | None) -> Bound | None:
+    """From what is made anew for the base, the first that is narrow enough."""
+    for made in growing.renewed(base, mixture.count / max(base.count, 1)):
+        bound = growing.answer(mixture) if made else None
+        if bound is not None and _enough(bound, rtol):
+            return bound
+    return None
+
+
+def _worth(mixture: Mixture, rtol: float | None) -> bool:
+    """Whether something may be kept that serves such a list."""
+    return mixture.count >= _MANY or (rtol is not None and rtol >= LOOSE)
 
 
 def _enough(bound: Bound, rtol: float | None) -> bool:

@@ -15,6 +15,7 @@ from optcomp.guarantees import ApproxDP, checked_delta, checked_epsilon
 from optcomp.interop.reading import Account, Part, leaves
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, checked_relation
+from optcomp.interop.steps import spent
 from optcomp.numerics import exact
 
 
@@ -73,7 +74,7 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
         if self._account.naked is not None:
             return math.inf
         with self._lock:
-            return 0.0 if delta == 1 else float(self._current().total(delta=delta).upper)
+            return 0.0 if delta == 1 else spent(self._current(), delta)
 
     def get_delta(self, target_epsilon: float) -> float:
         """At least the δ that all events cost together at this ε, which may be infinite."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from optcomp.theorems.conversions import STEPS, Conversion
     from optcomp.theorems.curves import ClosedForms
     from optcomp.theorems.growing import Growing, suits
+    from optcomp.theorems.growing_grid import LOOSE
     from optcomp.theorems.opt import Effort
     from optcomp.theorems.register import Parameters, Theorem, known_theorems, theorem
     from optcomp.theorems.target import Quantity, Target
@@ -23,6 +24,7 @@ _MODULE_OF = {
     "Conversion": "conversions",
     "Effort": "opt",
     "Growing": "growing",
+    "LOOSE": "growing_grid",
     "MOST_INLINE": "certificates",
     "Parameters": "register",
     "Quantity": "target",
@@ -42,6 +44,7 @@ __all__ = [
     "Conversion",
     "Effort",
     "Growing",
+    "LOOSE",
     "MOST_INLINE",
     "Parameters",
     "Quantity",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ from optcomp.numerics.contour import (
 from optcomp.numerics.laws import Law, Summand
 from optcomp.theorems import zdw22
 from optcomp.theorems.bound import Bound
+from optcomp.theorems.growing_grid import GrowingGrid
 from optcomp.theorems.opt import Effort, goal_for
 from optcomp.theorems.target import Target
 
@@ -47,6 +49,10 @@ _STEPS = 0.7, 0.9
 """Steps, each time, in those that would just do: a shorter step leaves room for about twice the growth."""
 _WORK = 1e8, 5e8
 """The work that new contours may take, each time: beyond, answers from nothing are quicker."""
+_EASY, _HARD = slice(0, 1), slice(1, 2)
+"""Of these: what is tried first, and what is tried last."""
+_FEW_ROUNDS = 64
+"""With fewer rounds a grid is better than a contour, if it does at all."""
 _CLOSE = 0.25
 """If the best Chernoff bound is as close to mattering as this, in logs, a contour will soon be needed anyway."""
 _WIDE = 1.2
@@ -79,7 +85,8 @@ class Growing:
 
     def __init__(self, target: Target, effort: Effort) -> None:
         self.target, self.effort = target, effort
-        self._contours: _Contours | None = None  # replaced as a whole: an answer uses one set of contours throughout
+        # replaced as a whole: an answer uses one set of contours throughout
+        self._contours: _Contours | GrowingGrid | None = None
 
     def copy(self) -> Growing:
         """The same, from now on independent; contours are shared."""
@@ -97,12 +104,30 @@ class Growing:
 
         `about` is about the answer, where it is known.
         """
+        return any(self.renewed(mixture, further, about))
+
+    def renewed(self, mixture: Mixture, further: float = 1.0, about: float | None = None) -> Iterator[bool]:
+        """Make one thing after the other that may serve this list and what may come; each time, whether it was made.
+
+        A grid comes first for few rounds, for which contours take too many nodes, and last for others.
+        """
         before, self._contours = self._contours, None
-        if suits(mixture) and self._open(mixture):
-            made = _Contours(self.target, self.effort, mixture)
-            made.before = [] if before is None else before.before
-            self._contours = made if made.first(mixture, further, about) else None
-        return self._contours is not None
+        if not (suits(mixture) and self._open(mixture)):
+            return
+        asked = before.before if isinstance(before, _Contours) else []
+        grid = partial(GrowingGrid.of, self.target, self.effort, mixture, further)
+        easy, hard = (partial(self._integral, mixture, further, about, asked, how) for how in (_EASY, _HARD))
+        for make in (grid, easy, hard) if mixture.count < _FEW_ROUNDS else (easy, grid, hard):
+            self._contours = make()
+            yield self._contours is not None
+
+    def _integral(
+        self, mixture: Mixture, further: float, about: float | None, asked: list[Laws], how: slice
+    ) -> _Contours | None:
+        """Contours, if they do not take too many nodes; `asked` are the last lists."""
+        made = _Contours(self.target, self.effort, mixture)
+        made.before = asked
+        return made if made.first(mixture, further, about, how) else None
 
     def _open(self, mixture: Mixture) -> bool:
         """Whether there is something to integrate for."""
@@ -133,12 +158,12 @@ class _Contours:
         other.before, other._ahead = self.before.copy(), self._ahead.copy()
         return other
 
-    def first(self, mixture: Mixture, further: float, about: float | None) -> bool:
+    def first(self, mixture: Mixture, further: float, about: float | None, how: slice) -> bool:
         """Make the contour of the first direction; those of the others are made when they are needed."""
         laws = self._laws(mixture)
         assert laws is not None
         with np.errstate(all="ignore"):
-            first = self._planned(mixture, laws[0], further, about)
+            first = self._planned(mixture, laws[0], further, about, how)
         self.ways = [first, *(_Way() for _ in laws[1:])]
         return first.kept is not None
 
@@ -298,10 +323,13 @@ class _Contours:
                 return None
         return way.kept.anchor(laws, means, total, min(way.y, total))
 
-    def _planned(self, mixture: Mixture, laws: Laws, further: float, about: float | None) -> _Way:
+    def _planned(
+        self, mixture: Mixture, laws: Laws, further: float, about: float | None, how: slice = slice(None)
+    ) -> _Way:
         """A contour for these laws and for some times as much of them."""
         kept, y = None, 0.0
-        for growth, step, work in zip(_FURTHER[self.target.quantity], _STEPS, _WORK, strict=True):
+        ways = list(zip(_FURTHER[self.target.quantity], _STEPS, _WORK, strict=True))
+        for growth, step, work in ways[how]:
             then = Independent([(law, math.ceil(further * growth * copies)) for law, copies in laws], math.inf)
             aim = self._aim(mixture, Independent(laws, math.inf), then, about)
             kept = KeptContour.made(laws, then, aim, step, min(work, self.effort.work))

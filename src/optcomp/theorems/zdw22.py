@@ -69,6 +69,9 @@ _FIRST_REPLACED = 4.5e8
 """The work of a first contour where records are replaced: a value of the law takes longer, and so does a grid."""
 _MOST_ON_GRID = 2000
 """More subsampled rounds are left to the contour: splitting a loss costs as much for each."""
+_LOOSE, _LOOSE_ROUNDS, _LOOSE_WORK = 1e-7, 400, 2.5e7
+"""A relative width and a number of rounds for which a grid of bearable size does, and the work that it may take before
+anything else is tried."""
 _WIDE, _NOTHING = 1e-7, 1e-12
 """A relative width at which another way is worth its time, and an ε that nobody can tell from 0."""
 _CLEARLY = 1 - 1e-9
@@ -92,7 +95,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
             effort,
             lambda work: by_contour(laws, known, work),
             lambda: math.inf if known else about(laws),
-            lambda way: way.root(goal.log_t, effort.rtol, effort.work, known),
+            lambda way, work: way.root(goal.log_t, effort.rtol, work, known),
             lambda found: found.upper > known and found.upper - found.lower > wide * found.upper + _NOTHING,
             lambda found: labels.root(laws, goal, found or _unknown(0.0, _end(laws, goal.log_t[0])), effort),
         )
@@ -151,7 +154,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
             effort,
             by_contour,
             lambda: source.about_work(excess_plan(source, y, effort.rtol)),
-            lambda way: way.excess(y, effort.rtol, effort.work),
+            lambda way, work: way.excess(y, effort.rtol, work),
             lambda found: found.upper - found.lower > max(_WIDE, effort.rtol),
             lambda found: labels.excess(laws, y, found or _unknown(-math.inf, 0.0), effort),
         )
@@ -229,7 +232,7 @@ def _either(
     effort: Effort,
     contour: Callable[[float], Bracket | None],
     about: Callable[[], float],
-    grid: Callable[[Way], Found | None],
+    grid: Callable[[Way, float], Found | None],
     wide: Callable[[Bracket], bool],
     labelled: Callable[[Bracket | None], Bracket],
 ) -> Bracket | None:
@@ -242,6 +245,10 @@ def _either(
     way = way_for(laws) if effort.rtol >= _LEAST_GRID_WIDTH and rounds <= _MOST_ON_GRID else None
     if way is None:
         return contour(effort.work)
+    if effort.rtol >= _LOOSE and _FEW < rounds <= _LOOSE_ROUNDS:
+        quick = grid(way, min(effort.work, _LOOSE_WORK))
+        if quick is not None and not quick.capped:
+            return bracket_of(quick)
     replaced = rounds > _FEW and not isinstance(laws[0][0], MixedNormalLaw)
     dear = about() if rounds > _FEW and not replaced else math.inf
     first: Bracket | None = None
@@ -251,10 +258,10 @@ def _either(
             return first
     elif rounds > _FEW and not (by_labels := labelled(None)).capped:
         return by_labels
-    on_grid = grid(way)
+    on_grid = grid(way, effort.work)
     if on_grid is None:
         return first if asked and not replaced else contour(effort.work)
-    found = _bracket(on_grid) if first is None else _bracket(on_grid).meet(first)
+    found = bracket_of(on_grid) if first is None else bracket_of(on_grid).meet(first)
     if found.capped and rounds > _FEW and not (by_labels := labelled(found)).capped:
         return by_labels
     if (asked and not replaced) or not (wide(found) or (found.capped and dear < _MOST_WORK)):
@@ -270,7 +277,7 @@ def _unknown(lower: float, upper: float) -> Bracket:
     return Bracket(lower, upper, _NO_PLAN, 0, True)
 
 
-def _bracket(found: Found) -> Bracket:
+def bracket_of(found: Found) -> Bracket:
     """An answer of a way as one of the contour."""
     return Bracket(found.lower, found.upper, _ON_GRID if found.gridded else _NO_PLAN, found.places, found.capped)
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import optcomp as oc
-from optcomp.interop.steps import DrawnStep, StepTotals, mechanisms
+import optcomp.interop.steps as steps_module
+from optcomp.composition import Composer
+from optcomp.interop.steps import RTOL, DrawnStep, StepTotals, mechanisms, spent
 
 DELTA = 1e-5
 ONE, TWO = oc.PoissonSubsampled(oc.Gaussian(1.5), 0.04), oc.PoissonSubsampled(oc.Gaussian(3.0), 0.04)
@@ -30,9 +32,31 @@ def test_totals_however_a_list_changes() -> None:
     totals = StepTotals()
     for steps in ([(1.5, 0.04, 300)], [(1.5, 0.04, 400)], [(1.5, 0.04, 200), (3.0, 0.04, 9)], [(3.0, 0.04, 200)]):
         bound = oc.compose(mechanisms(steps) or {}, delta=DELTA)
-        assert bound.lower <= totals.epsilon(steps, DELTA) <= bound.upper * (1 + 1e-8)
+        assert bound.lower <= totals.epsilon(steps, DELTA) <= bound.upper * (1 + RTOL)
         assert totals.delta(steps, bound.upper) == pytest.approx(DELTA, rel=1e-6)
         assert totals.bound(steps, DELTA).count == bound.count
+
+
+@pytest.mark.parametrize(("noise", "rate"), [(1.0, 0.01), (0.8, 0.001), (2.0, 0.6), (0.3, 0.02)])
+def test_every_one_of_the_first_steps(noise: float, rate: float) -> None:
+    """Each is a little more than the one before, and at most `RTOL` above what `compose` says."""
+    totals, before, most = StepTotals(), 0.0, 75
+    found = {count: totals.epsilon([(noise, rate, count)], DELTA) for count in range(1, most + 1)}
+    for epsilon in found.values():
+        assert epsilon > before * (1 - RTOL)
+        before = epsilon
+    for count in (1, 2, most):
+        bound = oc.compose({oc.PoissonSubsampled(oc.Gaussian(noise), rate): count}, delta=DELTA)
+        assert bound.lower <= found[count] <= bound.upper * (1 + RTOL) + 1e-12
+
+
+def test_a_width_that_is_not_reached_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training goes on: the wider answer is true."""
+    composer, bound = Composer({ONE: 300}), oc.compose({ONE: 300}, delta=DELTA)
+    monkeypatch.setattr(steps_module, "RTOL", 1e-15)
+    with pytest.raises(oc.PrecisionNotReached):
+        composer.total(delta=DELTA, rtol=1e-15)
+    assert bound.lower <= spent(composer, DELTA) <= bound.upper * (1 + 1e-6)
 
 
 def test_nothing_and_everything() -> None:
@@ -61,7 +85,7 @@ def test_threads_get_true_answers() -> None:
     assert len(found) == 10
     for count, epsilon in found.items():
         bound = oc.compose({ONE: count}, delta=DELTA)
-        assert bound.lower <= epsilon <= bound.upper * (1 + 1e-8)
+        assert bound.lower <= epsilon <= bound.upper * (1 + RTOL)
 
 
 def test_a_fixed_number_drawn_without_replacement() -> None:

@@ -9,6 +9,7 @@ import optcomp as oc
 from optcomp.composition.reading import Item, read_any
 from optcomp.instances import Mixture
 from optcomp.theorems import Effort, Growing, Target, suits
+from optcomp.theorems.growing import _Contours
 
 SAMPLED = oc.PoissonSubsampled(oc.Gaussian(1), 0.02)
 
@@ -52,7 +53,7 @@ def test_directions_that_are_about_as_costly_are_both_looked_at() -> None:
         assert found is not None
         assert found.lower <= afresh.upper
         assert afresh.lower <= found.upper
-    assert made._contours is not None
+    assert isinstance(made._contours, _Contours)
     assert all(way.kept is not None for way in made._contours.ways)
 
 
@@ -100,7 +101,7 @@ def test_a_list_that_grows_evenly_is_answered_ahead(rate: float) -> None:
     made = growing(Target("epsilon", 1e-6), {item: 400})
     for copies in (400, 410, 420):
         assert made.answer(mixture({item: copies})) is not None
-    assert made._contours is not None
+    assert isinstance(made._contours, _Contours)
     ahead = [key[0][1] for key in made._contours._ahead]
     assert len(ahead) > 24
     for copies in (ahead[0], ahead[len(ahead) // 2], ahead[-1]):
@@ -119,7 +120,7 @@ def test_another_direction_is_looked_at_also_ahead() -> None:
     item = oc.PoissonSubsampled(oc.Gaussian(2), 0.1)
     made = growing(Target("epsilon", 1e-6), {item: 400})
     contours = made._contours
-    assert contours is not None
+    assert isinstance(contours, _Contours)
     laws, rows = contours._laws(mixture({item: 400})), np.array([[410.0], [420.0]])
     assert laws is not None
     with np.errstate(all="ignore"):
@@ -134,12 +135,12 @@ def test_uneven_lists_and_lists_with_pairs_are_not_answered_ahead() -> None:
     made = growing(Target("epsilon", 1e-6), {SAMPLED: 400})
     for copies in (400, 410, 425, 431, 460):
         assert made.answer(mixture({SAMPLED: copies})) is not None
-    assert made._contours is not None
+    assert isinstance(made._contours, _Contours)
     assert not made._contours._ahead
     made = growing(Target("epsilon", 1e-6), {SAMPLED: 400, 0.01: 1})
     for copies in (400, 410, 420, 430):
         assert made.answer(mixture({SAMPLED: copies, 0.01: 1})) is not None
-    assert made._contours is not None
+    assert isinstance(made._contours, _Contours)
     assert not made._contours._ahead
 
 

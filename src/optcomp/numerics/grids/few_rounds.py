@@ -21,7 +21,7 @@ from optcomp.numerics.grids.sides import Above, Below
 from optcomp.numerics.laws.law import Summand
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 
-_FIRST, _MOST = 1 << 13, 1 << 21
+FIRST, _MOST = 1 << 13, 1 << 21
 """Places of the first grid, and of the finest."""
 _COARSE = 1 << 11
 """Cells of a grid that is only good for guesses."""
@@ -69,6 +69,17 @@ _LEAST_LOG = -600.0
 Laws = Sequence[tuple[Summand, int]]
 
 
+@dataclass(frozen=True, eq=False)
+class MadeGrid:
+    """Laws on a grid of width h, from above and from below, with the tilt and the period of their sums."""
+
+    h: float
+    setting: Setting
+    ups: list[GridLaw]
+    downs: list[GridLaw]
+    kernel: Kernel | None
+
+
 class Grid:
     """A sum of subsampled Gaussian mechanisms on grids of any width."""
 
@@ -88,11 +99,11 @@ class Grid:
 
         If it is proved to be at most `known`, that is all that is said.
         """
-        if log_t[0] < _LEAST_LOG or work < _FIRST * _PLACE:
+        if log_t[0] < _LEAST_LOG or work < FIRST * _PLACE:
             return None
         if (at_end := self._at_end(log_t[1], rtol)) is not None:
             return at_end
-        y = self._first_place(log_t[0])
+        y = self.first_place(log_t[0])
         if y is None:
             return None
         if y <= known and self._ends_before(known, log_t[0]):
@@ -132,7 +143,7 @@ class Grid:
 
     def excess(self, y: float, rtol: float, work: float) -> Found | None:
         """log F(y); None where this is no way to find it."""
-        if work < _FIRST * _PLACE:
+        if work < FIRST * _PLACE:
             return None
         best: Found | None = None
         grid, log_f = self._fineness(work, rtol), -30.0
@@ -164,7 +175,7 @@ class Grid:
         copies = sum(count for _, count in self._laws)
         return _Fineness(work, math.log(max(rtol / (copies * _UNIT), _LEAST_ROOM)))
 
-    def _first_place(self, log_t: float) -> float | None:
+    def first_place(self, log_t: float) -> float | None:
         """About the root: from a coarse grid over everything that matters, or by Chernoff's bound."""
         if not self._towards:
             found = self._settled_place(0.0, log_t)
@@ -182,11 +193,13 @@ class Grid:
             guess = Guess(laws, h)
             tilt, saddle = guess.tilt_for(log_t)
             if number < _SURE:  # from the saddle point: a window made for a place that is too high tells nothing
-                place = max(saddle, 0.0)
-                above = Above(laws, h, guess.setting(tilt, saddle, log_t), long=False)
+                place, setting = max(saddle, 0.0), guess.setting(tilt, saddle, log_t)
             else:
                 setting = guess.window(place, log_t, _ROUGH, _ROUGH)
-                above = Above(laws, h, setting, long=False, kernel=_kernel(h, setting, long=False))
+            if setting.places(h) > _MOST:
+                return None  # a period so much longer than a loss would take all memory
+            kernel = None if number < _SURE else _kernel(h, setting, long=False)
+            above = Above(laws, h, setting, long=False, kernel=kernel)
             found = root(self._ended(above), log_t, place, tilt, +1, _NEAR_FIRST)
             if not math.isfinite(found):
                 return y if self._towards and math.isfinite(y) else None
@@ -259,6 +272,25 @@ class Grid:
         self, y: float, log_f: float, grid: _Fineness, aim: float, first: float
     ) -> tuple[Above, Below, Setting] | None:
         """Both sides on a grid of some places for all y from the first one on, for a relative error of F."""
+        made = self._placed(y, log_f, grid, aim, first)
+        if made is None:
+            return None
+        h, setting, counts = made.h, made.setting, [copies for _, copies in self._laws]
+        ups, downs = ([*zip(laws, counts, strict=True)] for laws in (made.ups, made.downs))
+        kernel = None if grid.plain else made.kernel
+        return (
+            Above(ups, h, setting, long=grid.long, kernel=kernel),
+            Below(downs, h, setting, long=grid.long, kernel=kernel),
+            setting,
+        )
+
+    def placed(self, y: float, log_f: float, size: int, rtol: float) -> MadeGrid | None:
+        """All laws on one grid of so many places, in floats, for a relative width of y."""
+        grid = replace(self._fineness(math.inf, rtol), size=size)
+        return self._placed(y, log_f, grid, min(rtol, _MOST_AIM), y)
+
+    def _placed(self, y: float, log_f: float, grid: _Fineness, aim: float, first: float) -> MadeGrid | None:
+        """All laws on a grid of some places for all y from the first one on, for a relative error of F."""
         coarse = self._coarse(first, log_f)
         if coarse is None:
             return None
@@ -267,16 +299,11 @@ class Grid:
         if grid.plain:
             setting = guess.setting(guess.tilt_at(y), y, log_f - 3)
         h = setting.period / grid.size * (1 + 1e-9)
-        grids = [(MixedGrid(law, h, self._rise(law, first, log_f)), copies) for law, copies in self._laws]
-        if max(made.count for made, _ in grids) > min(4 * _MOST, _LONGEST * grid.size):
+        grids = [MixedGrid(law, h, self._rise(law, first, log_f)) for law, _ in self._laws]
+        if max(made.count for made in grids) > min(4 * _MOST, _LONGEST * grid.size):
             return None
-        ups, downs = ([(make(grid), copies) for grid, copies in grids] for make in (MixedGrid.above, MixedGrid.below))
         kernel = None if grid.plain else _kernel(h, setting, long=grid.long)
-        return (
-            Above(ups, h, setting, long=grid.long, kernel=kernel),
-            Below(downs, h, setting, long=grid.long, kernel=kernel),
-            setting,
-        )
+        return MadeGrid(h, setting, [made.above() for made in grids], [made.below() for made in grids], kernel)
 
     def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
         """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
@@ -296,7 +323,7 @@ class _Fineness:
     work: float
     room: float
     """The log of how much larger than F the unit of round-off may be."""
-    size: int = _FIRST
+    size: int = FIRST
     long: bool = False
     plain: bool = False
     """Whether the tilted law of the sum itself is asked for, without a window."""

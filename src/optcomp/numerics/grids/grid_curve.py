@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.numerics.blocked import LIBM, Floats, U
-from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum
+from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum, Kept
 
 PARTS = 8
 """A window is so many parts of the period, or fewer."""
@@ -90,9 +90,9 @@ def _turns(parts: int, kind: type) -> Complexes:
 class GridCurve(GridSum):
     """The sum of the laws, by one kernel."""
 
-    def __init__(self, laws: Counted, kernel: Kernel, others: Sequence[Chernoff]) -> None:
+    def __init__(self, laws: Counted, kernel: Kernel, others: Sequence[Chernoff], *, kept: Kept | None = None) -> None:
         self._kernel = kernel
-        super().__init__(laws, kernel.h, kernel.tilt, kernel.size, others, long=kernel.long)
+        super().__init__(laws, kernel.h, kernel.tilt, kernel.size, others, long=kernel.long, kept=kept)
 
     def _invert(self, laws: Counted) -> None:
         """C, and a bound on the error of each value."""

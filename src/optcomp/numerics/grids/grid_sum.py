@@ -51,19 +51,24 @@ class Chernoff:
     least: float
 
 
-def log_masses(laws: Counted, h: float, c: float) -> Chernoff:
+def log_masses(laws: Counted, h: float, c: float, kept: Kept | None = None) -> Chernoff:
     """The product of all Z_i^{n_i} at one tilt, which may be any number."""
     most = least = 0.0
     for law, copies in laws:
-        exponent = (c * h) * np.arange(law.masses.size, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            logs = np.log(law.masses) + exponent
-        top = float(logs.max())
-        size = abs(top) + 800 + float(exponent[-1] if c > 0 else -exponent[-1])
-        value = top + math.log(float(np.exp(logs - top).sum()))
-        error = U * (4 * LIBM * size + 2 * law.masses.size**0.5 + 64 + pairwise(law.masses.size))
+        value, error = _log_mass(law, h, c) if kept is None else kept.log_mass(law, h, c)
         most, least = most + copies * (value + error), least + copies * (value - error)
     return Chernoff(c, most + 4 * U * abs(most) * len(laws), least - 4 * U * abs(least) * len(laws))
+
+
+def _log_mass(law: GridLaw, h: float, c: float) -> tuple[float, float]:
+    """log Z(c) of one law, and a bound on its error."""
+    exponent = (c * h) * np.arange(law.masses.size, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        logs = np.log(law.masses) + exponent
+    top = float(logs.max())
+    size = abs(top) + 800 + float(exponent[-1] if c > 0 else -exponent[-1])
+    value = top + math.log(float(np.exp(logs - top).sum()))
+    return value, U * (4 * LIBM * size + 2 * law.masses.size**0.5 + 64 + pairwise(law.masses.size))
 
 
 def pairwise(size: int) -> float:
@@ -71,19 +76,101 @@ def pairwise(size: int) -> float:
     return 160.0 + max(size, 2).bit_length()
 
 
+@dataclass(frozen=True, eq=False)
+class Transform:
+    """φ of one tilted law at all nodes, the log of a bound on its size, and its error over that bound.
+
+    The mass of the law is e^log_mass within a relative `mass_error`; with the tilt it is e^{log_total + moved}.
+    """
+
+    phi: npt.NDArray[np.complexfloating]
+    log_size: Floats
+    part: Floats
+    log_mass: float
+    mass_error: float
+    log_total: float
+    moved: float
+
+
+def _transform(law: GridLaw, h: float, tilt: float, places: int, kind: type) -> Transform:
+    """p e^{chk}/Z folded to a period of so many places, and transformed."""
+    u = LONG_U if kind is _LONG else U
+    index: npt.NDArray[np.floating] = np.arange(law.masses.size, dtype=kind)
+    rate = kind(tilt) * kind(h)
+    with np.errstate(divide="ignore"):
+        logs = np.log(law.masses) + (tilt * h) * np.arange(law.masses.size)
+    top = int(np.argmax(logs))
+    exponent = np.where(law.masses > 0, rate * (index - top), 0)  # nothing times infinity is not nothing
+    weights = law.masses * np.exp(exponent)
+    total = float(weights.sum())  # whatever it is, the masses are taken over it and the result times it
+    rough = np.where(exponent == 0, 0, np.abs(exponent) * 3 + LIBM + 4)
+    sizes = float((weights * rough).sum()) / total * u
+    mass = math.log(float(law.masses.sum()))
+    shares, rows = weights / total, -(-law.masses.size // places)
+    if shares.size > places:
+        padded: npt.NDArray[np.floating] = np.zeros(rows * places, dtype=kind)
+        padded[: shares.size] = shares
+        shares = padded.reshape(-1, places).sum(axis=0)
+    else:
+        shares = np.concatenate((shares, np.zeros(places - shares.size, dtype=kind)))
+    first, shares[0] = shares[0], 0
+    phi = np.fft.rfft(shares) + first
+    loose = 1.01 * sizes + (1.01 * rows + (rows > 1)) * u
+    error = loose + 2 * fft_error(places, u) * (float(shares.sum()) + 1e-9) + 2 * u
+    size = np.abs(phi).astype(np.float64) * (1 + 8 * U) + error
+    mass_error = U * (2 * pairwise(law.masses.size) + 4 * LIBM * (abs(mass) + 1))
+    return Transform(phi, np.log(size), error / size, mass, mass_error, math.log(total), float(rate) * top)
+
+
+def fft_error(places: int, u: float) -> float:
+    """The error of a transform of so many places, over the sum of its absolute inputs: assumed, see above."""
+    return FFT * u * max(places.bit_length(), 4)
+
+
+class Kept:
+    """What sums of the same laws have in common, whatever the number of copies: computed once."""
+
+    def __init__(self) -> None:
+        self._transforms: dict[tuple[GridLaw, float, float, int, type], Transform] = {}
+        self._log_masses: dict[tuple[GridLaw, float, float], tuple[float, float]] = {}
+
+    def transform(self, law: GridLaw, h: float, tilt: float, places: int, kind: type) -> Transform:
+        """φ of one law."""
+        key = law, h, tilt, places, kind
+        if key not in self._transforms:
+            self._transforms[key] = _transform(*key)
+        return self._transforms[key]
+
+    def log_mass(self, law: GridLaw, h: float, c: float) -> tuple[float, float]:
+        """log Z(c) of one law, and a bound on its error."""
+        key = law, h, c
+        if key not in self._log_masses:
+            self._log_masses[key] = _log_mass(*key)
+        return self._log_masses[key]
+
+
 class GridSum:
     """The sum of the laws, by one tilt and one period."""
 
     def __init__(
-        self, laws: Counted, h: float, tilt: float, size: int, others: Sequence[Chernoff], *, long: bool
+        self,
+        laws: Counted,
+        h: float,
+        tilt: float,
+        size: int,
+        others: Sequence[Chernoff],
+        *,
+        long: bool,
+        kept: Kept | None = None,
     ) -> None:
+        self._kept = kept
         self.h, self.tilt, self.size = h, tilt, size
         self.base = sum((copies * law.base for law, copies in laws), Fraction(0))
         self.slip = math.fsum(copies * law.slip for law, copies in laws) * (1 + 8 * U)
         self._others = others
         self._kind: type[np.floating[npt.NBitBase]] | type = _LONG if long else np.float64
         self._u = LONG_U if long else U
-        self._fft = FFT * self._u * max(size.bit_length(), 4)
+        self._fft = fft_error(size, self._u)
         self.log_z, self.log_z_error, self.log_mass, self.mass_error = 0.0, 0.0, 0.0, 0.0
         self._span = sum(copies * (law.masses.size - 1) for law, copies in laws)
         self._invert(laws)
@@ -101,15 +188,12 @@ class GridSum:
         log_more, parts = (np.zeros(self.size // 2 + 1) for _ in range(2))
         roundings = 0.0
         for law, copies in laws:
-            shares, loose = self._tilted(law, copies)
-            first = shares[0]
-            shares[0] = 0
-            phi = np.fft.rfft(shares) + first
-            error = loose + 2 * self._fft * (float(shares.sum()) + 1e-9) + 2 * self._u
-            size = np.abs(phi).astype(np.float64) * (1 + 8 * U) + error
-            log_more += copies * np.log(size)
-            parts += copies * error / size
-            power = _power(phi, copies)
+            key = law, self.h, self.tilt, self.size, self._kind
+            one = _transform(*key) if self._kept is None else self._kept.transform(*key)
+            self._counted(one, copies)
+            log_more += copies * one.log_size
+            parts += copies * one.part
+            power = _power(one.phi, copies)
             roundings += 4.0 * copies + 8
             value = power if value is None else value * power
         assert value is not None
@@ -117,33 +201,13 @@ class GridSum:
         slack = 1 + 8 * LIBM * U * (1 + float(np.abs(log_more).max()))
         return value, slack * most * (parts + roundings * self._u), slack * most
 
-    def _tilted(self, law: GridLaw, copies: int) -> tuple[npt.NDArray[np.floating], float]:
-        """p e^{chk}/Z folded to the period, and the sum of its errors."""
-        index = np.arange(law.masses.size, dtype=self._kind)
-        rate = self._kind(self.tilt) * self._kind(self.h)
-        with np.errstate(divide="ignore"):
-            logs = np.log(law.masses) + (self.tilt * self.h) * np.arange(law.masses.size)
-        top = int(np.argmax(logs))
-        exponent = np.where(law.masses > 0, rate * (index - top), 0)  # nothing times infinity is not nothing
-        weights = law.masses * np.exp(exponent)
-        total = float(weights.sum())  # whatever it is, the masses are taken over it and the result times it
-        rough = np.where(exponent == 0, 0, np.abs(exponent) * 3 + LIBM + 4)
-        sizes = float((weights * rough).sum()) / total * self._u
-        mass = math.log(float(law.masses.sum()))
-        self.log_mass += copies * mass
-        self.mass_error += copies * U * (2 * pairwise(law.masses.size) + 4 * LIBM * (abs(mass) + 1))
-        z = math.log(total)
-        whole = float(rate) * top
-        self.log_z += copies * (z + whole)
-        self.log_z_error += copies * U * (4 * LIBM * (abs(z) + 1) + 6 * abs(whole) + 4) + 2 * U * abs(self.log_z)
-        shares, rows = weights / total, -(-law.masses.size // self.size)
-        if shares.size > self.size:
-            padded = np.zeros(rows * self.size, dtype=self._kind)
-            padded[: shares.size] = shares
-            shares = padded.reshape(-1, self.size).sum(axis=0)
-        else:
-            shares = np.concatenate((shares, np.zeros(self.size - shares.size, dtype=self._kind)))
-        return shares, 1.01 * sizes + (1.01 * rows + (rows > 1)) * self._u
+    def _counted(self, one: Transform, copies: int) -> None:
+        """The masses of a law, with and without the tilt, for so many copies."""
+        self.log_mass += copies * one.log_mass
+        self.mass_error += copies * one.mass_error
+        self.log_z += copies * (one.log_total + one.moved)
+        size = 4 * LIBM * (abs(one.log_total) + 1) + 6 * abs(one.moved) + 4
+        self.log_z_error += copies * U * size + 2 * U * abs(self.log_z)
 
     @cached_property
     def _unfolded(self) -> Floats:

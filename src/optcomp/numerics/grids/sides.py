@@ -7,28 +7,39 @@ import math
 from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
 from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
-from optcomp.numerics.grids.grid_sum import Counted, GridSum, log_masses
+from optcomp.numerics.grids.grid_sum import Counted, GridSum, Kept, log_masses
 from optcomp.numerics.grids.guess import Setting
 
 
-def summed(laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> GridSum | None:
+def summed(
+    laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None, kept: Kept | None = None
+) -> GridSum | None:
     """The sum for a setting, with a period that is a power of two of places; None if a law has no mass on the grid.
 
-    With a kernel it has one window for all places.
+    With a kernel it has one window for all places; what is kept of the laws is not computed again.
     """
     if not all(law.masses.any() for law, _ in laws):
         return None
-    others = [log_masses(laws, h, c) for c in dict.fromkeys(setting.others)]
+    others = [log_masses(laws, h, c, kept) for c in dict.fromkeys(setting.others)]
     if kernel is not None:
-        return GridCurve(laws, kernel, others)
-    return GridSum(laws, h, setting.tilt, setting.places(h), others, long=long)
+        return GridCurve(laws, kernel, others, kept=kept)
+    return GridSum(laws, h, setting.tilt, setting.places(h), others, long=long, kept=kept)
 
 
 class Above:
     """F from above."""
 
-    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> None:
-        self.sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel), Beyond(laws)
+    def __init__(
+        self,
+        laws: Counted,
+        h: float,
+        setting: Setting,
+        *,
+        long: bool,
+        kernel: Kernel | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        self.sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel, kept=kept), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At least log F(y)."""
@@ -44,8 +55,17 @@ class Above:
 class Below:
     """F from below."""
 
-    def __init__(self, laws: Counted, h: float, setting: Setting, *, long: bool, kernel: Kernel | None = None) -> None:
-        self._sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel), Beyond(laws)
+    def __init__(
+        self,
+        laws: Counted,
+        h: float,
+        setting: Setting,
+        *,
+        long: bool,
+        kernel: Kernel | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        self._sum, self._beyond = summed(laws, h, setting, long=long, kernel=kernel, kept=kept), Beyond(laws)
 
     def log(self, y: float) -> float:
         """At most log F(y)."""
