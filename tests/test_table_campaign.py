@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -95,4 +94,4 @@ def test_a_change_beyond_what_is_declared_is_noticed(monkeypatch: pytest.MonkeyP
 
 def _of_people(seed: int) -> list[str]:
     """Without groups, whose places are not stored by the broken lot."""
-    return [] if pairs.declaration(Random(seed)).grouped_by else pairs.judge(seed)
+    return [] if pairs.drawn(seed).declared.grouped_by else pairs.judge(seed)
