@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -217,9 +218,15 @@ def told(declared: Declared, rows: list[Row]) -> list[tuple[str | None, Codes]]:
     found = list[tuple[str | None, Codes]]()
     for who, *row in rows:
         by_name = dict(zip(NAMES, row, strict=True))
-        codes = [cells.outcome(domain, by_name[name]) for name, domain in declared.columns.items()]
+        codes = [_outcome(domain, by_name[name]) for name, domain in declared.columns.items()]
         found.append((who, tuple(None if isinstance(code, str) else code for code in codes)))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _outcome(domain: Domain, cell: str | None) -> cells.Outcome:
+    """Of text only: True and 1 would be taken for each other."""
+    return cells.outcome(domain, cell)
 
 
 @dataclass(frozen=True)
