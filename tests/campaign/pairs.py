@@ -127,11 +127,12 @@ def _wide(domain: Domain) -> bool:
 
 
 def people(rng: Random, declared: Declared) -> tuple[list[Row], list[Row], list[Row]]:
-    """Rows of others, and two neighbouring tables; some people have the same cells in many rows."""
+    """Rows of others, and two neighbouring tables; in some there are few values, and some people have few of them."""
+    there = [rng.sample(each, rng.choice((2, 4, len(each)))) for each in CELLS]
 
     def rows(who: str | None) -> list[Row]:
         most = 1 if declared.person is None else 6
-        mine = [rng.sample(each, rng.choice((1, 2, len(each)))) for each in CELLS]
+        mine = [rng.sample(each, rng.choice((1, 2, len(each)))) for each in there]
         return [(who, *(rng.choice(each) for each in mine)) for _ in range(rng.randint(1, most))]
 
     others = [row for i in range(rng.randint(0, 4)) for row in rows(f"p{i}" if rng.random() < 0.9 else None)]
@@ -249,18 +250,18 @@ def judge(seed: int, backend: Any = None, folder: Path | None = None, only: type
     found = one.wrong + other.wrong
     if one.said != other.said:
         found.append(f"told in two ways: {one.said}, {other.said}")
-    others = _expected(pair, _stored(pair, pair.others))
+    others = counted(pair, stored_rows(pair, pair.others))
     for question, *vectors in zip(pair.questions, one.measured, other.measured, others, strict=True):
         found += _apart(question, pair.declared, *vectors)
     return [f"{seed}: {each}; {dict(pair.declared.columns)}, {pair.declared.contribution}" for each in found]
 
 
-def _stored(pair: Pair, rows: list[Row]) -> Counter[Codes]:
+def stored_rows(pair: Pair, rows: list[Row]) -> Counter[Codes]:
     """By an oracle."""
     return snapshot(pair.declared, pair.key, told(pair.declared, rows))
 
 
-def _expected(pair: Pair, stored: Counter[Codes]) -> list[Vectors]:
+def counted(pair: Pair, stored: Counter[Codes]) -> list[Vectors]:
     """What an oracle counts."""
     return [
         answers(each.statistic, pair.declared, list(stored.elements()), each.where.holds if each.where else None)
@@ -270,7 +271,7 @@ def _expected(pair: Pair, stored: Counter[Codes]) -> list[Vectors]:
 
 def _seen(pair: Pair, rows: list[Row], backend: Any, folder: Path | None, queries: dict[Any, str]) -> Seen:
     """Prepare a table, ask it everything, and compare with the oracle."""
-    declared, stored, wrong, said = pair.declared, _stored(pair, rows), list[str](), list[str]()
+    declared, stored, wrong, said = pair.declared, stored_rows(pair, rows), list[str](), list[str]()
     with _kept(prepared(declared, rows, pair.key), backend, folder) as table:
         rows_there = table.run(f"SELECT * FROM {table._rows.name}")
         actual = Counter(found_values.named(declared, table, row) for row in rows_there)
@@ -285,7 +286,7 @@ def _seen(pair: Pair, rows: list[Row], backend: Any, folder: Path | None, querie
                 wrong, said, vectors = wrong + more, said + words, found_values.measured(table, vectors)
             measured.append(vectors)
         kept = {key: text for key, text in table._queries.items() if not isinstance(key, Frequent)}
-    for each, vectors, expected in zip(pair.questions, measured, _expected(pair, stored), strict=True):
+    for each, vectors, expected in zip(pair.questions, measured, counted(pair, stored), strict=True):
         if vectors != expected:
             wrong.append(f"{each.statistic}: {vectors}, expected {expected}")
     return Seen(wrong, measured, said, kept)
