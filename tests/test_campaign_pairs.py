@@ -16,7 +16,7 @@ from optcomp.statistics.preparing import Lot
 from optcomp.statistics.register import known_statistics
 from tests.campaign import found_values, pairs
 from tests.campaign.tables import statistics
-from tests.oracles import leaks
+from tests.oracles import cells, leaks
 
 TENTH = 200
 """Of the pairs, which every run of the tests asks."""
@@ -106,5 +106,5 @@ def test_what_is_broken_about_values_that_nobody_declared_is_noticed(
 
 def test_the_oracle_of_texts_gives_each_its_own_integer() -> None:
     texts = {cell for cell in pairs.CELLS[-1] if cell}
-    codes = {found_values.text_code(text): text for text in texts}
-    assert {found_values.coded_text(code) for code in codes} == set(codes.values()) == texts
+    codes = {cells.text_code(text): text for text in texts}
+    assert {cells.coded_text(code) for code in codes} == set(codes.values()) == texts
