@@ -227,4 +227,13 @@ def _places(engine: Engine, told: Told) -> list[tuple[str, str]]:
 
 def _shown(instance: Instance, rows: list[Row]) -> str:
     kinds = {name: str(kind.name) for name, kind in instance.kinds.items()}
-    return f"{kinds}, {instance.columns}, {rows!r}"[:3000]
+    written = [_written(row) if isinstance(row, bytes) else [_written(cell) for cell in row] for row in rows]
+    return f"{kinds}, {instance.columns}, {written}"[:3000]
+
+
+def _written(cell: Any) -> str:
+    """Some cells cannot be written."""
+    try:
+        return repr(cell)
+    except Exception as error:  # whatever it is
+        return f"{type(cell).__name__} ({type(error).__name__})"
