@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,19 @@ AMOUNTS = [
     Job("cells", "postgres", range(50)),
     Job("cells", "spark", range(1)),
     *(Job("pairs", "duckdb", range(first, first + 50)) for first in range(0, 200, 50)),
+    *(Job("pairs", "duckdb", range(first, first + 50), "frequent") for first in range(0, 200, 50)),
     Job("pairs", "postgres", range(200)),
     Job("pairs", "spark", range(2)),
 ]
 """A tenth, but for pairs on Spark, which take ten seconds each; one table of Spark holds the odd rows of a crowd."""
 
 
+def _named(job: Job) -> str:
+    return "-".join(filter(None, (job.part, job.statistic, job.engine, str(job.seeds.start))))
+
+
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for
-@pytest.mark.parametrize("job", [pytest.param(job, id=f"{job.part}-{job.engine}-{job.seeds.start}") for job in AMOUNTS])
+@pytest.mark.parametrize("job", [pytest.param(job, id=_named(job)) for job in AMOUNTS])
 def test_a_part_of_the_campaign(job: Job) -> None:
     with judging(job) as judge:
         findings = [line for seed in job.seeds for line in judge(seed)]
@@ -95,4 +99,4 @@ def test_a_change_beyond_what_is_declared_is_noticed(monkeypatch: pytest.MonkeyP
 
 def _of_people(seed: int) -> list[str]:
     """Without groups, whose places are not stored by the broken lot."""
-    return [] if pairs.declaration(Random(seed)).grouped_by else pairs.judge(seed)
+    return [] if pairs.drawn(seed).declared.grouped_by else pairs.judge(seed)

@@ -18,8 +18,9 @@ from typing import Any
 from unittest.mock import patch
 
 from optcomp.errors import UnreadableData
-from optcomp.statistics import Categories, Declared, Domain, Integers, Reals, Table
+from optcomp.statistics import Categories, Declared, Domain, Integers, Reals, Table, Text
 from optcomp.statistics.sources import files, frames, relations
+from tests.campaign import found_values
 from tests.campaign.sources import Engine, Kinds, Record, Row
 from tests.oracles import cells
 from tests.oracles.snapshots import Codes, identity, snapshot
@@ -33,6 +34,7 @@ DOMAINS: dict[str, list[Domain]] = {
     "t": [Categories(["a", "1", "true", "it's", ""]), Categories(["2.5", "1970-01-01", "1970-01-01 00:00:00", "nan"])],
     "k": [Categories([1, 2, -5]), Categories([0, 2**62, -(2**63) + 1])],
     "b": [Categories([True, False]), Categories([False])],
+    "x": [Text(1), Text(3), Text()],
 }
 """One of each kind is declared."""
 NUMBERS = frozenset("ir")
@@ -177,7 +179,7 @@ def prepared(source: Any, instance: Instance, bad_cells: Any) -> Counter[Codes] 
         table = Table(source, instance.columns, lot_key=instance.key, bad_cells=bad_cells, **instance.bounds)
     except UnreadableData as error:
         return error
-    return Counter(table.run(f"SELECT * FROM {table._rows.name}"))
+    return Counter(found_values.named(table, table, row) for row in table.run(f"SELECT * FROM {table._rows.name}"))
 
 
 def _apart(declared: Declared, instance: Instance, base: Counter[Codes], odd: Counter[Codes]) -> list[str]:
@@ -225,4 +227,13 @@ def _places(engine: Engine, told: Told) -> list[tuple[str, str]]:
 
 def _shown(instance: Instance, rows: list[Row]) -> str:
     kinds = {name: str(kind.name) for name, kind in instance.kinds.items()}
-    return f"{kinds}, {instance.columns}, {rows!r}"[:3000]
+    written = [_written(row) if isinstance(row, bytes) else [_written(cell) for cell in row] for row in rows]
+    return f"{kinds}, {instance.columns}, {written}"[:3000]
+
+
+def _written(cell: Any) -> str:
+    """Some cells cannot be written."""
+    try:
+        return repr(cell)
+    except Exception as error:  # whatever it is
+        return f"{type(cell).__name__} ({type(error).__name__})"

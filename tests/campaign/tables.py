@@ -20,6 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from optcomp.statistics import Statistic
+from optcomp.statistics.register import known_statistics
 from tests import servers
 from tests.campaign import hostile, pairs, sources
 
@@ -41,6 +43,8 @@ class Job:
     part: str
     engine: str
     seeds: range
+    statistic: str | None = None
+    """Asked of pairs; without one, any."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,20 @@ class Done:
     seconds: float
 
 
-def jobs(instances: int, neighbours: int, few: int) -> list[Job]:
+def jobs(instances: int, neighbours: int, few: int, statistic: str | None = None) -> list[Job]:
     """Everything, the slowest first."""
-    found = [Job("cells", "spark", range(max(instances // CROWD, 1))), Job("pairs", "spark", range(few))]
+    found = [Job("cells", "spark", range(max(instances // CROWD, 1))), Job("pairs", "spark", range(few), statistic)]
     for part, engines, amount in (("pairs", QUESTIONED[:2], neighbours), ("cells", ENGINES[:-1], instances)):
         for engine in reversed(engines):
             size = CHUNK.get(engine, 100)
-            found += [Job(part, engine, range(i, min(i + size, amount))) for i in range(0, amount, size)]
+            seeds = [range(i, min(i + size, amount)) for i in range(0, amount, size)]
+            found += [Job(part, engine, each, statistic) for each in seeds]
     return found
+
+
+def statistics() -> dict[str, type[Statistic]]:
+    """All that are known, by name."""
+    return {each.__name__.lower(): each for each in known_statistics()}
 
 
 @contextmanager
@@ -76,7 +86,8 @@ def judging(job: Job) -> Iterator[Callable[[int], list[str]]]:
 
 def _judge(job: Job, backend: Any, folder: Path) -> Callable[[int], list[str]]:
     if job.part == "pairs":
-        return lambda seed: pairs.judge(seed, backend, folder)
+        only = None if job.statistic is None else statistics()[job.statistic]
+        return lambda seed: pairs.judge(seed, backend, folder, only)
     if job.engine == "spark":
         crowds = sources.Spark(backend)
         return lambda seed: hostile.judge(crowds, seed, CROWD, crowd=True)
@@ -112,12 +123,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (%(default)s)")
     parser.add_argument("--part", choices=("cells", "pairs"), help="only odd cells, or only pairs")
     parser.add_argument("--engine", action="append", choices=ENGINES, help="only this engine (may be repeated)")
+    parser.add_argument("--statistic", choices=sorted(statistics()), help="only pairs, asked for nothing but this")
     options = parser.parse_args(arguments)
+    part = "pairs" if options.statistic else options.part
     start, bad = time.perf_counter(), 0
     wanted = [
         job
-        for job in jobs(options.instances, options.pairs, options.few_pairs)
-        if job.seeds and job.engine in (options.engine or ENGINES) and options.part in (None, job.part)
+        for job in jobs(options.instances, options.pairs, options.few_pairs, options.statistic)
+        if job.seeds and job.engine in (options.engine or ENGINES) and part in (None, job.part)
     ]
     with ThreadPoolExecutor(options.workers) as pool:
         for future in as_completed([pool.submit(_alone, job) for job in wanted]):

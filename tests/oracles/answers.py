@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -12,6 +13,7 @@ from optcomp.statistics import (
     Contingency,
     Count,
     Declared,
+    Frequent,
     Histogram,
     Integers,
     Mean,
@@ -22,6 +24,7 @@ from optcomp.statistics import (
     Regression,
     Statistic,
     Sum,
+    Text,
     Variance,
 )
 from tests.oracles.cells import grid, half_up
@@ -69,10 +72,10 @@ def _group_edges(declared: Declared, name: str) -> Edges:
 def _counted(statistic: Statistic, declared: Declared, places: Codes) -> bool:
     """Histograms of columns whose groups are bounded leave out the rest; so do statistics by these groups."""
     by = getattr(statistic, "by", ())
-    if not by and (not isinstance(statistic, Histogram | Contingency) or isinstance(statistic, CDF)):
+    if not by and (not isinstance(statistic, Histogram | Contingency | Frequent) or isinstance(statistic, CDF)):
         return True
-    if isinstance(statistic, Histogram | Contingency):
-        names = (statistic.column,) if isinstance(statistic, Histogram) else statistic.columns
+    if isinstance(statistic, Histogram | Contingency | Frequent):
+        names = statistic.columns if isinstance(statistic, Contingency) else (statistic.column,)
     else:
         names = tuple(by)
     if len(names) != 1 or names[0] not in declared.grouped_by or not _each(statistic, declared, names[0]):
@@ -86,7 +89,7 @@ def _counted(statistic: Statistic, declared: Declared, places: Codes) -> bool:
 
 def _each(statistic: Statistic, declared: Declared, name: str) -> bool:
     """Whether each value has a cell of its own."""
-    if isinstance(declared.columns[name], Categories):
+    if isinstance(declared.columns[name], Categories | Text):
         return True
     if not isinstance(statistic, Histogram | Contingency):
         return isinstance(declared.columns[name], Integers)
@@ -108,10 +111,23 @@ def _vectors(statistic: Statistic, declared: Declared, rows: list[Row]) -> Vecto
         return _products(statistic, declared, rows)
     if isinstance(statistic, Quantiles):
         return _scores(statistic, declared, rows)
+    if isinstance(statistic, Frequent):
+        return _frequencies(statistic, rows)
     if isinstance(statistic, Histogram | CDF):
         return (_counts(declared, rows, {statistic.column: _edges(statistic, declared, statistic.column)}),)
     assert isinstance(statistic, Contingency)
     return (_counts(declared, rows, {name: _edges(statistic, declared, name) for name in statistic.columns}),)
+
+
+def _frequencies(statistic: Frequent, rows: list[Row]) -> Vectors:
+    """The texts that some row has, by the oracle's integers, and how many rows or people have each."""
+    having = defaultdict[int, list[int | None]](list)
+    for row in rows:
+        code = row[statistic.column]
+        if code is not None:
+            having[code].append(row[WHO])
+    found = {code: len(set(who) if statistic.of == "people" else who) for code, who in sorted(having.items())}
+    return tuple(found), tuple(found.values())
 
 
 def _moments(statistic: Sum | Mean | Variance, declared: Declared, rows: list[Row]) -> Vectors:

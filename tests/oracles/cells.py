@@ -6,12 +6,13 @@ A cell is None, a truth value, an integer, a float, a decimal, text, the bytes o
 from __future__ import annotations
 
 import math
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals
+from optcomp.statistics import Categories, Domain, Integers, Numbers, Reals, Text
 
 
 class Strange:
@@ -42,6 +43,8 @@ def outcome(domain: Domain, cell: Cell) -> Outcome:
         read = readable(cell)
         if isinstance(domain, Categories):
             return _category(domain, read)
+        if isinstance(domain, Text):
+            return _undeclared(domain, read)
         assert isinstance(domain, Numbers)
         return _number(domain, read)
     except Bad as bad:
@@ -258,6 +261,32 @@ def _unknown(domain: Categories, text: str | None) -> Outcome:
     if text.startswith("\0"):
         raise Bad(ODD)
     return len(domain.values)
+
+
+def _undeclared(domain: Text, cell: bool | int | float | str | None) -> Outcome:
+    """Text without what is not written and without blanks around, cut; letters stay as they are."""
+    text = words(cell)
+    if text is None:
+        return None
+    if text.startswith("\0"):
+        raise Bad(ODD)
+    found, blank = "", False
+    for letter in text:
+        hidden = unicodedata.category(letter) in ("Cc", "Zl", "Zp")
+        found += "" if hidden and blank else " " if hidden else letter
+        blank = hidden
+    kept = found.strip(" ")[: domain.most].rstrip(" ")
+    return text_code(kept) if kept else None
+
+
+def text_code(text: str) -> int:
+    """An integer for each text, whoever else is in the table; a table has its own, which depend on that."""
+    return int.from_bytes(b"\1" + text.encode())
+
+
+def coded_text(code: int) -> str:
+    """The text with this integer."""
+    return code.to_bytes((code.bit_length() + 7) // 8)[1:].decode()
 
 
 def _whole(cell: bool | int | float | str | None) -> int | None:

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 
-from optcomp.statistics import Categories, Declared
+from optcomp.statistics import Categories, Declared, Domain, Text
+from tests.oracles.cells import coded_text
 
 Codes = tuple[int | None, ...]
 """Of a row; None where nothing is there."""
@@ -27,7 +28,9 @@ def snapshot(declared: Declared, key: bytes, rows: Sequence[Owned]) -> Counter[C
 
 def kept(declared: Declared, key: bytes, owner: str, rows: Sequence[Codes]) -> list[Codes]:
     """The stored rows of one person."""
-    drawn = sorted((_lot(key, owner, codes, number), _last(codes), number, codes) for codes, number in _numbered(rows))
+    drawn = sorted(
+        (_lot(declared, key, owner, codes, number), _last(codes), number, codes) for codes, number in _numbered(rows)
+    )
     mine = [codes for *_, codes in drawn[: declared.contribution.rows]]
     grouped = [_grouped(declared, key, owner, mine, rank) for rank in range(len(declared.grouped_by))]
     return [(identity(key, owner), *codes, *sum((each[i] for each in grouped), ())) for i, codes in enumerate(mine)]
@@ -42,12 +45,16 @@ def _hash(key: bytes, *words: str) -> str:
     return sha256("/".join([key.hex(), *words]).encode()).hexdigest()
 
 
-def _text(code: int | None) -> str:
-    return "" if code is None else str(code)
+def _word(domain: Domain, code: int | None) -> str:
+    """Of a text that nobody declared its hash, which has no slash."""
+    if code is None:
+        return ""
+    return sha256(coded_text(code).encode()).hexdigest() if isinstance(domain, Text) else str(code)
 
 
-def _lot(key: bytes, owner: str, codes: Codes, number: int) -> str:
-    return _hash(key, "lot", owner, *map(_text, codes), str(number))
+def _lot(declared: Declared, key: bytes, owner: str, codes: Codes, number: int) -> str:
+    words = map(_word, declared.columns.values(), codes)
+    return _hash(key, "lot", owner, *words, str(number))
 
 
 def _last(codes: Codes) -> tuple[float, ...]:
@@ -71,7 +78,7 @@ def _grouped(declared: Declared, key: bytes, owner: str, rows: Sequence[Codes], 
     column, domain = list(declared.columns).index(name), declared.columns[name]
     other = len(domain.values) if isinstance(domain, Categories) else None  # missing counts as not declared
     cells = [other if codes[column] is None else codes[column] for codes in rows]
-    order = sorted(set(cells), key=lambda cell: _hash(key, f"group {rank}", owner, _text(cell)))
+    order = sorted(set(cells), key=lambda cell: _hash(key, f"group {rank}", owner, _word(domain, cell)))
     seen: Counter[int | None] = Counter()
     found = []
     for cell in cells:

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 from optcomp.errors import UnreadableData
-from optcomp.statistics import Categories, Domain, Histogram, Integers, Reals, Table, cells
+from optcomp.statistics import Categories, Domain, Histogram, Integers, Reals, Table, Text, cells
 from tests.campaign import odd_cells
 from tests.campaign.hostile import DOMAINS
-from tests.oracles.cells import Cell, outcome, person
+from tests.oracles.cells import Cell, outcome, person, text_code
 from tests.oracles.snapshots import identity
 
 KEY = bytes(32)
@@ -38,7 +38,12 @@ COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
 
 def read(domain: Domain, column: Any) -> list[Any]:
     """Codes; nothing; or why not, as text."""
-    codes, _ = cells.encode(domain, cells.plain(column))
+    if isinstance(domain, Text):
+        words, why = cells.texts(domain, cells.plain(column))
+        codes = np.array(why, object)
+        codes[why == 0] = [text_code(word) for word in words.drop_null().to_pylist()]
+    else:
+        codes, _ = cells.encode(domain, cells.plain(column))
     return [None if code == cells.MISSING else cells.WHY[code] if code < 0 else code for code in codes.tolist()]
 
 
