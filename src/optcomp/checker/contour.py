@@ -15,12 +15,14 @@ q = |x-c|Λ,  κ_x M(x) e^{-xy} e^{-q}/(1-e^{-q}).  Nodes left out add at most t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
 from flint import acb, arb
 
+from optcomp.checker import doubles
 from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
 from optcomp.checker.instance import Range, Tell
@@ -68,8 +70,28 @@ class Sums:
 
 def integrate(line: Line, kernel: Kernel, budget: float, tell: Tell) -> Sums:
     """The sum over all nodes for each y of the kernel."""
+    first = doubles.begin(line, kernel)
+    if first is not None and isinstance(kernel, Smoothed):
+        with suppress(ArithmeticError):  # not for doubles after all
+            return _in_doubles(line, kernel, first, budget, tell)
+    return _in_balls(line, kernel, kernel.remainder(), budget, tell)
+
+
+def _in_doubles(line: Line, kernel: Smoothed, first: int, budget: float, tell: Tell) -> Sums:
+    """The same, with doubles from a first node on."""
+    rest = doubles.swept(line, kernel, first, budget, tell)
+    if rest is None:
+        raise Exhausted
+    sums = _in_balls(line, replace(kernel, last=first - 1), kernel.remainder(), budget, tell)
+    excess = [one + other for one, other in zip(sums.excess, rest.excess, strict=True)]
+    density = [one + other for one, other in zip(sums.density, rest.density, strict=True)]
+    return Sums(excess, density, sums.left_out.more(rest.missing, arb(1)))
+
+
+def _in_balls(line: Line, kernel: Kernel, remainder: WithDensity, budget: float, tell: Tell) -> Sums:
+    """The sum over the nodes up to the last, and a bound on what they and those after it miss."""
     blocks = _blocks(line, kernel)
-    kept, left_out = _cover(line, kernel, blocks, budget)
+    kept, left_out = _cover(line, kernel, remainder, blocks, budget)
     sums = Sums([arb(0) for _ in kernel.ys], [arb(0) for _ in kernel.ys], left_out)
     add(sums, kernel, 0, [acb(1)])
     single = [first for first, count in kept if count == 1]
@@ -109,10 +131,10 @@ def add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
 
 
 def _cover(
-    line: Line, kernel: Kernel, blocks: Blocks | None, budget: float
+    line: Line, kernel: Kernel, remainder: WithDensity, blocks: Blocks | None, budget: float
 ) -> tuple[list[tuple[int, int]], WithDensity]:
     """Which nodes to evaluate, as (first, count), and a bound on all the others."""
-    pending, left_out = cover(line, kernel, _ranges(kernel.last), kernel.remainder(), budget)
+    pending, left_out = cover(line, kernel, _ranges(kernel.last), remainder, budget)
     kept: list[tuple[int, int]] = []
     while pending:
         first, last = pending.pop()

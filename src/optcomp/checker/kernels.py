@@ -103,25 +103,34 @@ class Smoothed:
 
     def ceiling(self, theta: arb, nodes: int) -> WithDensity:
         """|s(s+1)| >= θ²."""
-        share = (self._decay * theta**2).exp() * self.step / arb.pi() * nodes
+        share = (self.decay * theta**2).exp() * self.step / arb.pi() * nodes
         return WithDensity(share / theta**2, share)
+
+    def stretch(self, theta: arb, nodes: int) -> WithDensity:
+        """The most that this many nodes side by side, the first at θ, can add if |φ| <= 1.
+
+        After the first term the sum of 1/θ² is at most an integral.
+        """
+        share, end = (self.decay * theta**2).exp() / arb.pi(), theta + self.step * (nodes - 1)
+        return WithDensity(share * (self.step / theta**2 + 1 / theta - 1 / end), share * self.step * nodes)
 
     def values(self, theta: arb) -> list[tuple[acb, acb]]:
         """The Gaussian factor, the phase and 1/(s(s+1))."""
-        size = (self._decay * theta * theta).exp() * self._share
+        size = (self.decay * theta * theta).exp() * self.share
         if theta == 0:
             size /= 2
         s = acb(self.c, theta)
         kernel = size / (s * (s + 1))
         pairs = []
-        for place in self._places:
+        for place in self.places:
             sine, cosine = (theta * place).sin_cos()
             wave = acb(cosine, sine)
             pairs.append((wave * kernel, wave * size))
         return pairs
 
     @cached_property
-    def _share(self) -> arb:
+    def share(self) -> arb:
+        """What every node is multiplied with: Δ/π."""
         return self.step / arb.pi()
 
     @cached_property
@@ -129,17 +138,19 @@ class Smoothed:
         return near(self.variance)
 
     @cached_property
-    def _decay(self) -> arb:
+    def decay(self) -> arb:
+        """-u/2."""
         return -self.variance / 2
 
     @cached_property
-    def _places(self) -> list[arb]:
+    def places(self) -> list[arb]:
+        """p for each y: the phase is θp."""
         return [self.variance * (self.c + 0.5) - y for y in self.ys]
 
     def remainder(self) -> WithDensity:
         """Integrals over θ > T bound the sums, because the bounds on the terms decrease."""
         end = self.step * self.last
-        rest = (self._decay * end**2).exp() / (arb.pi() * self.variance * end)
+        rest = (self.decay * end**2).exp() / (arb.pi() * self.variance * end)
         return WithDensity(rest / end**2, rest)
 
     def tilt(self, c: arb) -> arb:
