@@ -79,10 +79,10 @@ def periodic(
     h = float(span)
     nodes = 2 * int(choice.period / (2 * h) + 1) + 1
     worst = -1 / math.expm1(-abs(choice.c) * h) - 1 / math.expm1(-(choice.c + 1) * h)
-    with working(_bits(choice, (1 + y) * nodes, sketch) + int(math.log2(worst + 1))):
-        log_tolerance = choice.log_tolerance + math.log(nodes / (2 * worst * (1 + math.log(nodes))))
-        tolerance = math.exp(min(max(log_tolerance, -700), 0))
-        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.coin_total, nodes, tolerance)
+    with working(max(_bits(choice, (1 + y) * nodes, sketch) + int(math.log2(worst + 1)), LEAST_BITS)):
+        tolerance = math.exp(max(choice.log_tolerance, -700))
+        spread = math.log(nodes) + 1
+        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.coin_total, nodes, tolerance, spread)
         return _evaluated(scene, kernel, choice, ys, budget, tell)
 
 
