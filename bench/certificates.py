@@ -25,9 +25,34 @@ def _sample(sigma: float, rate: float, rounds: int) -> dict[Any, int]:
     return {oc.PoissonSubsampled(oc.Gaussian(sigma), rate): rounds}
 
 
-def _different(count: int) -> dict[Any, int]:
+def _different(count: int, low: float = 0.001, high: float = 0.1) -> dict[Any, int]:
     """Different ε without a common unit, from a fixed seed."""
-    return dict.fromkeys(np.random.default_rng([20, count]).uniform(0.001, 0.1, count).tolist(), 1)
+    return dict.fromkeys(np.random.default_rng([20, count]).uniform(low, high, count).tolist(), 1)
+
+
+def _logarithmic(count: int) -> dict[Any, int]:
+    """ε of all sizes between 1e-4 and 2."""
+    return dict.fromkeys((10 ** np.random.default_rng([20, count]).uniform(-4, np.log10(2), count)).tolist(), 1)
+
+
+def _lumps(count: int) -> dict[Any, int]:
+    """One ε in ten is large, and the sums of those few stand apart."""
+    large = np.random.default_rng([21, count]).uniform(1, 2, count // 10).tolist()
+    return {**_different(count - len(large)), **dict.fromkeys(large, 1)}
+
+
+def _nearly(count: int) -> dict[Any, int]:
+    """ε that differ in the fourth digit."""
+    return dict.fromkeys((0.05 * (1 + 1e-3 * np.random.default_rng([20, count]).uniform(size=count))).tolist(), 1)
+
+
+def _written(count: int) -> dict[Any, int]:
+    """ε with four digits after the point."""
+    return dict.fromkeys([round(eps, 4) for eps in _different(count)], 1)
+
+
+LENGTHS = 45, 60, 100, 150, 200, 400
+"""Of lists of different ε: from where not all sums can be listed, to where few nodes of the integral matter."""
 
 
 LISTS: dict[str, tuple[dict[Any, int], float | None]] = {
@@ -62,8 +87,13 @@ LISTS: dict[str, tuple[dict[Any, int], float | None]] = {
         {**_sample(1, 0.01, 300), oc.Laplace(1): 3, (0.1, 1e-9): 50},
         None,
     ),
-    "100 different ε": (_different(100), None),
+    **{f"{count} different ε from .001 to .1": (_different(count), None) for count in LENGTHS},
+    **{f"{count} different ε from .1 to 2": (_different(count, 0.1, 2), None) for count in LENGTHS},
+    **{f"{count} different ε of all sizes": (_logarithmic(count), None) for count in LENGTHS},
+    **{f"{count} different ε, every tenth large": (_lumps(count), None) for count in LENGTHS},
     "100 different ε, claimed to 1e-6": (_different(100), 1e-6),
+    "100 nearly equal ε": (_nearly(100), None),
+    "100 different ε of four digits": (_written(100), None),
     "1000 different ε": (_different(1000), None),
 }
 """Mechanisms, and how wide a bracket is claimed; None for the answer's own."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from flint import arb, ctx
 
-from optcomp.checker.balls import COIN_BITS, ball, working
+from optcomp.checker.balls import COIN_BITS, LEAST_BITS, ball, working
 from optcomp.checker.choices import Trapezoid, cutoff, log_unit, plain_trapezoid, smoothed_trapezoid
 from optcomp.checker.contour import aliases, enclosed, integrate
 from optcomp.checker.guess import Sketch, short
@@ -58,7 +58,7 @@ def _integral(
     end = cutoff(noise, choice.log_tolerance)
     last = int(end / step) + 1
     turns = end * (1 + _middle(ys) + sketch.variance * (1 + abs(choice.c)))
-    with working(_bits(choice, turns, sketch)):
+    with working(max(_bits(choice, turns, sketch), LEAST_BITS)):
         spread = math.log(end * (1 + choice.period)) + 1
         tolerance = math.exp(max(choice.log_tolerance, -700))
         variance = scene.instance.variance() + arb(width) ** 2
@@ -79,10 +79,10 @@ def periodic(
     h = float(span)
     nodes = 2 * int(choice.period / (2 * h) + 1) + 1
     worst = -1 / math.expm1(-abs(choice.c) * h) - 1 / math.expm1(-(choice.c + 1) * h)
-    with working(_bits(choice, (1 + y) * nodes, sketch) + int(math.log2(worst + 1))):
-        log_tolerance = choice.log_tolerance + math.log(nodes / (2 * worst * (1 + math.log(nodes))))
-        tolerance = math.exp(min(max(log_tolerance, -700), 0))
-        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.coin_total, nodes, tolerance)
+    with working(max(_bits(choice, (1 + y) * nodes, sketch) + int(math.log2(worst + 1)), LEAST_BITS)):
+        tolerance = math.exp(max(choice.log_tolerance, -700))
+        spread = math.log(nodes) + 1
+        kernel = Periodic(arb(choice.c), tuple(ys), span, scene.instance.coin_total, nodes, tolerance, spread)
         return _evaluated(scene, kernel, choice, ys, budget, tell)
 
 

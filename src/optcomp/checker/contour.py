@@ -15,12 +15,14 @@ q = |x-c|Λ,  κ_x M(x) e^{-xy} e^{-q}/(1-e^{-q}).  Nodes left out add at most t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from flint import acb, arb
 
+from optcomp.checker import doubles
 from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
 from optcomp.checker.instance import Range, Tell
@@ -68,8 +70,28 @@ class Sums:
 
 def integrate(line: Line, kernel: Kernel, budget: float, tell: Tell) -> Sums:
     """The sum over all nodes for each y of the kernel."""
-    blocks = _blocks(line, kernel)
-    kept, left_out = _cover(line, kernel, blocks, budget)
+    first = doubles.begin(line, kernel)
+    if first is not None:
+        with suppress(ArithmeticError):  # not for doubles after all
+            return _in_doubles(line, kernel, first, budget, tell)
+    return _in_balls(line, kernel, kernel.last, budget, tell)
+
+
+def _in_doubles(line: Line, kernel: Kernel, first: int, budget: float, tell: Tell) -> Sums:
+    """The same, with doubles from a first node on."""
+    rest = doubles.swept(line, kernel, first, budget, tell)
+    if rest is None:
+        raise Exhausted
+    sums = _in_balls(line, kernel, first - 1, budget, tell)
+    excess = [one + other for one, other in zip(sums.excess, rest.excess, strict=True)]
+    density = [one + other for one, other in zip(sums.density, rest.density, strict=True)]
+    return Sums(excess, density, sums.left_out.more(rest.missing, arb(1)))
+
+
+def _in_balls(line: Line, kernel: Kernel, last: int, budget: float, tell: Tell) -> Sums:
+    """The sum over the nodes up to this one; left out are some of them, and those after the kernel's last."""
+    blocks = _blocks(line, kernel, last)
+    kept, left_out = _cover(line, kernel, last, blocks, budget)
     sums = Sums([arb(0) for _ in kernel.ys], [arb(0) for _ in kernel.ys], left_out)
     add(sums, kernel, 0, [acb(1)])
     single = [first for first, count in kept if count == 1]
@@ -94,10 +116,10 @@ def _add_blocks(sums: Sums, kernel: Kernel, blocks: Blocks, kept: Sequence[tuple
         tell("verifying", number / len(kept))
 
 
-def _blocks(line: Line, kernel: Kernel) -> Blocks | None:
+def _blocks(line: Line, kernel: Kernel, last: int) -> Blocks | None:
     """Matrices where coins are so few that often no node can be left out."""
     few = 8 < len(line.factors) < _BLOCKS and all(copies <= MOST_COPIES for _, _, copies in line.factors)
-    return Blocks(line.factors, kernel.step) if few and kernel.last > 40 * LENGTH else None
+    return Blocks(line.factors, kernel.step) if few and last > 40 * LENGTH else None
 
 
 def add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
@@ -109,15 +131,15 @@ def add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
 
 
 def _cover(
-    line: Line, kernel: Kernel, blocks: Blocks | None, budget: float
+    line: Line, kernel: Kernel, last: int, blocks: Blocks | None, budget: float
 ) -> tuple[list[tuple[int, int]], WithDensity]:
     """Which nodes to evaluate, as (first, count), and a bound on all the others."""
-    pending, left_out = cover(line, kernel, _ranges(kernel.last), kernel.remainder(), budget)
+    pending, left_out = cover(line, kernel, _ranges(last), kernel.remainder(), budget)
     kept: list[tuple[int, int]] = []
     while pending:
-        first, last = pending.pop()
-        count = last - first + 1
-        start, end = kernel.step * first, kernel.step * last
+        first, final = pending.pop()
+        count = final - first + 1
+        start, end = kernel.step * first, kernel.step * final
         limit = min(kernel.limit(float(start.mid())), kernel.limit(float(end.mid())))
         bound = arb(1) if limit >= 1 else line.bound((start + end) / 2, (end - start) / 2, limit)
         if bound is not None:
@@ -129,7 +151,7 @@ def _cover(
             line.work += LENGTH * (blocks.work + 1e-5 if blocks else 0.0)
         else:
             piece = -(-count // 4)
-            pending += [(begin, min(begin + piece - 1, last)) for begin in range(first, last + 1, piece)]
+            pending += [(begin, min(begin + piece - 1, final)) for begin in range(first, final + 1, piece)]
         if line.work > budget:
             raise Exhausted
     return sorted(kept), left_out

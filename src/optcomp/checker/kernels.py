@@ -20,7 +20,12 @@ Periodic.  If L lives on a lattice of span h, with r = (Σε - y) mod h,  F is e
     k_r(s) = e^{-sr}/(1 - e^{-sh}) - e^{-(s+1)r}/(1 - e^{-(s+1)h}),
 
 again F - 1 for -1 < c < 0.  k_r is a series in e^{-sh} (or e^{sh}) whose terms all have one sign on the real axis, so
-|k_r(c+iθ)| <= |k_r(c)|.
+|k_r(c+iθ)| <= |k_r(c)|.  And with m = max(1, e^{-ch}), for 0 <= r < h and θ <= π/h,
+
+    |k_r(c+iθ)|  <=  m² (π²/4) e^{(c+½)h} / (hθ²):
+
+over the common denominator (1 - e^{-sh})(1 - e^{-(s+1)h}), k_r is e^{-sr} ((1 - e^{-r}) + e^{-sh}(e^{-r} - e^{-h})),
+which is at most m · m(1 - e^{-h}) <= m²h; and |1 - e^{-sh}| >= 2 e^{-ch/2} sin(θh/2) >= 2 e^{-ch/2} θh/π.
 
 Any y enters only through the phase and k_r, so that one pass over the nodes serves several y.
 """
@@ -65,11 +70,22 @@ class Kernel(Protocol):
     def last(self) -> int:
         """The number of the last node."""
 
+    @property
+    def tolerance(self) -> float:
+        """How much may be neglected in all, as a rule of thumb."""
+
+    @property
+    def loss(self) -> arb:
+        """How much of the density belongs to what is proved: w² e^{w²/8}, or zero."""
+
     def limit(self, theta: float) -> float:
         """How small |φ| has to be for a node to be left out, as a rule of thumb."""
 
     def ceiling(self, theta: arb, nodes: int) -> WithDensity:
         """The most that this many nodes at or above θ can add if |φ| <= 1."""
+
+    def stretch(self, theta: arb, nodes: int) -> WithDensity:
+        """The most that this many nodes side by side, the first at θ, can add if |φ| <= 1."""
 
     def values(self, theta: arb) -> list[tuple[acb, acb]]:
         """For each y, what a node's φ is to be multiplied with before the real part is taken."""
@@ -103,25 +119,34 @@ class Smoothed:
 
     def ceiling(self, theta: arb, nodes: int) -> WithDensity:
         """|s(s+1)| >= θ²."""
-        share = (self._decay * theta**2).exp() * self.step / arb.pi() * nodes
+        share = (self.decay * theta**2).exp() * self.step / arb.pi() * nodes
         return WithDensity(share / theta**2, share)
+
+    def stretch(self, theta: arb, nodes: int) -> WithDensity:
+        """The most that this many nodes side by side, the first at θ, can add if |φ| <= 1.
+
+        After the first term the sum of 1/θ² is at most an integral.
+        """
+        share, end = (self.decay * theta**2).exp() / arb.pi(), theta + self.step * (nodes - 1)
+        return WithDensity(share * (self.step / theta**2 + 1 / theta - 1 / end), share * self.step * nodes)
 
     def values(self, theta: arb) -> list[tuple[acb, acb]]:
         """The Gaussian factor, the phase and 1/(s(s+1))."""
-        size = (self._decay * theta * theta).exp() * self._share
+        size = (self.decay * theta * theta).exp() * self.share
         if theta == 0:
             size /= 2
         s = acb(self.c, theta)
         kernel = size / (s * (s + 1))
         pairs = []
-        for place in self._places:
+        for place in self.places:
             sine, cosine = (theta * place).sin_cos()
             wave = acb(cosine, sine)
             pairs.append((wave * kernel, wave * size))
         return pairs
 
     @cached_property
-    def _share(self) -> arb:
+    def share(self) -> arb:
+        """What every node is multiplied with: Δ/π."""
         return self.step / arb.pi()
 
     @cached_property
@@ -129,17 +154,19 @@ class Smoothed:
         return near(self.variance)
 
     @cached_property
-    def _decay(self) -> arb:
+    def decay(self) -> arb:
+        """-u/2."""
         return -self.variance / 2
 
     @cached_property
-    def _places(self) -> list[arb]:
+    def places(self) -> list[arb]:
+        """p for each y: the phase is θp."""
         return [self.variance * (self.c + 0.5) - y for y in self.ys]
 
     def remainder(self) -> WithDensity:
         """Integrals over θ > T bound the sums, because the bounds on the terms decrease."""
         end = self.step * self.last
-        rest = (self._decay * end**2).exp() / (arb.pi() * self.variance * end)
+        rest = (self.decay * end**2).exp() / (arb.pi() * self.variance * end)
         return WithDensity(rest / end**2, rest)
 
     def tilt(self, c: arb) -> arb:
@@ -163,8 +190,10 @@ class Periodic:
     total: Fraction
     nodes: int
     tolerance: float
+    spread: float
+    """Logarithm of the range of θ, as above."""
 
-    @property
+    @cached_property
     def step(self) -> arb:
         """2π/(hN)."""
         return 2 * arb.pi() / (ball(self.span) * self.nodes)
@@ -175,13 +204,27 @@ class Periodic:
         return self.nodes // 2
 
     def limit(self, theta: float) -> float:
-        """All nodes weigh the same; φ is small at most of them, so those nearer to zero may use up more."""
-        return self.tolerance / (4 + theta * float(self.span) * self.nodes / 6)
+        """Nodes at θ weigh about 1/θ²."""
+        return min(self.tolerance * theta / self.spread, 1.0)
 
     def ceiling(self, theta: arb, nodes: int) -> WithDensity:
-        """|k_r| is largest on the real axis; r = 0 for c > 0 and r = h below are the worst."""
-        return WithDensity(self._worst() * 2 * nodes / self.nodes, arb(0))
+        """|k_r| is largest on the real axis; r = 0 for c > 0 and r = h below are the worst.  Or as 1/θ² allows."""
+        return WithDensity((self._worst * 2 / self.nodes).min(self._bend / theta**2) * nodes, arb(0))
 
+    def stretch(self, theta: arb, nodes: int) -> WithDensity:
+        """As for the smoothed integral."""
+        end = theta + self.step * (nodes - 1)
+        most = self._bend * (1 / theta**2 + (1 / theta - 1 / end) / self.step)
+        return WithDensity((self._worst * 2 * nodes / self.nodes).min(most), arb(0))
+
+    @cached_property
+    def _bend(self) -> arb:
+        """2/N times what |k_r| θ² is at most."""
+        h = ball(self.span)
+        most = (-self.c * h).exp().max(arb(1)) ** 2
+        return most * arb.pi() ** 2 / (2 * h * self.nodes) * ((self.c + 0.5) * h).exp()
+
+    @cached_property
     def _worst(self) -> arb:
         """sup over r of |k_r(c)|."""
         h = ball(self.span)
@@ -204,6 +247,11 @@ class Periodic:
     @cached_property
     def _places(self) -> list[tuple[arb, arb]]:
         return [(ball(y), ball((self.total - y) % self.span)) for y in self.ys]
+
+    @property
+    def loss(self) -> arb:
+        """Nothing is smoothed."""
+        return arb(0)
 
     def remainder(self) -> WithDensity:
         """The rule is finite."""

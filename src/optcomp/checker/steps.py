@@ -35,6 +35,7 @@ _COARSE = 0.3  # the first width, as a share of what the loss varies by
 _RATIO = 6.0  # from one width to the next: the cost grows as fast
 _NEAR = 3.0  # so near to the wanted width nothing coarser is tried
 _LEVELS = 14  # widths at most: 6^14 is 1e11
+_FEW_BITS = 42  # of F on a lattice: as many as doubles give, and enough for twelve digits of ε
 _MORE_BITS = 16  # times the last precision, for differences that cancel deep in the tail
 
 
@@ -121,7 +122,8 @@ class Steps:
         units = lattice(self._instance)
         on_lattice: list[Attempt] = []
         if units is not None:
-            on_lattice += [partial(self._on_lattice, units, bits) for bits in (GUESS_BITS, *self._precisions)]
+            precisions = (_FEW_BITS, GUESS_BITS, *self._precisions)
+            on_lattice += [partial(self._on_lattice, units, bits) for bits in precisions]
         smoothings = list(widths(self._scene.sketch, y, wanted()))
         for effort in self._efforts:
             yield from self._while_possible("lattice", on_lattice, effort)
@@ -148,14 +150,17 @@ class Steps:
 
         F lies near the middle of what a smoothing leaves open, and that shrinks with the square of its width.  So after
         a step it may be about known which width will decide; it is tried next, if it is coarser than the one planned.
+        When that fails F is not so near, and a planned width follows.
         """
+        guessed = False
         while pending:
             self.exhausted, self.nearness = False, 1.0
             yield "smoothed contour integral", self._smoothed(pending[0], effort)
             if self.exhausted:
                 return
             enough = _SURE * math.sqrt(self.nearness) * pending.pop(0)
-            if _TRUSTED < self.nearness < 1 and pending and enough > pending[0]:
+            guessed = not guessed and _TRUSTED < self.nearness < 1 and bool(pending) and enough > pending[0]
+            if guessed:
                 pending[:] = [enough, *(width for width in pending if width < _NEXT * enough)]
 
     def _listed(self) -> Iterator[tuple[str, Step]]:

@@ -90,10 +90,11 @@ def cover(
 
     It ends early when the work is more than the budget.
     """
-    found = waves_of(line) if kernel.last > 2 * _LEAST else None
+    last = pending[-1][1] if pending else 0
+    found = waves_of(line) if last > 2 * _LEAST else None
     if found is None:
         return list(pending), left_out
-    step, last = float(kernel.step.mid()), kernel.last
+    step = float(kernel.step.mid())
     begin = next((first for first, _ in pending if _stride(found, kernel, step, first)), last + 1)
     still = [(first, end) for first, end in pending if first < begin]
     while begin <= last:

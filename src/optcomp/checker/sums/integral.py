@@ -36,7 +36,7 @@ class Faded(Smoothed):
     def remainder(self) -> WithDensity:
         """The bounds above."""
         end = self.step * self.last
-        rest = self.fade * (self._decay * end**2).exp() / (arb.pi() * end)
+        rest = self.fade * (self.decay * end**2).exp() / (arb.pi() * end)
         return WithDensity(rest, rest / self.variance if self.variance > 0 else arb(0))
 
 
