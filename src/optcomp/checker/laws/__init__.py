@@ -7,7 +7,7 @@ from optcomp.checker.laws.law import Atomic, Cloud, Law, Tilted, TooMuch
 from optcomp.checker.laws.sampled import Way
 from optcomp.checker.laws.sampled_laplace import BatchLaplace, ReplacedLaplace, SampledLaplace
 from optcomp.checker.laws.sampled_normal import ReplacedNormal, SampledNormal
-from optcomp.checker.laws.sampled_whole import SampledWhole
+from optcomp.checker.laws.sampled_whole import ReplacedWhole, SampledWhole
 
 __all__ = [
     "Atomic",
@@ -20,6 +20,7 @@ __all__ = [
     "Law",
     "ReplacedLaplace",
     "ReplacedNormal",
+    "ReplacedWhole",
     "SampledLaplace",
     "SampledNormal",
     "SampledWhole",
