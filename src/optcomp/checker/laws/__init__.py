@@ -3,7 +3,7 @@
 from optcomp.checker.laws.atoms import DiscreteGaussian, Finite, discrete_laplace, response
 from optcomp.checker.laws.batch_normal import BatchNormal
 from optcomp.checker.laws.laplace import Laplace
-from optcomp.checker.laws.law import Atomic, Cloud, Law, Tilted, TooMuch
+from optcomp.checker.laws.law import Atomic, Cloud, Law, Spots, Spotted, Tilted, TooMuch
 from optcomp.checker.laws.sampled import Way
 from optcomp.checker.laws.sampled_laplace import BatchLaplace, ReplacedLaplace, SampledLaplace
 from optcomp.checker.laws.sampled_normal import ReplacedNormal, SampledNormal
@@ -24,6 +24,8 @@ __all__ = [
     "SampledLaplace",
     "SampledNormal",
     "SampledWhole",
+    "Spots",
+    "Spotted",
     "Tilted",
     "TooMuch",
     "Way",

@@ -12,40 +12,31 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 from flint import acb, arb
 
 from optcomp.checker.balls import Exact, ball, spread
-from optcomp.checker.laws.law import Cloud
+from optcomp.checker.laws.law import Cloud, Spots
 from optcomp.checker.laws.sampled import Way, largest, power
 from optcomp.checker.laws.waves import waves
 from optcomp.checker.laws.whole_rule import Powers, WholeRule
 
 
-class _Atoms(NamedTuple):
-    """Tilted weights with their losses, and a bound on all other weights together."""
-
-    weights: list[arb]
-    losses: list[arb]
-    rest: arb
-
-
 class _OnNumbers:
     """What both laws have in common: sums over the listed atoms, with a bound on the rest."""
 
-    def _atoms(self, c: arb) -> _Atoms:
+    def spots(self, c: arb) -> Spots:
         """The atoms that count at this tilt, at the working precision."""
         raise NotImplementedError
 
     def log_moment(self, x: arb) -> arb:
         """log M(x)."""
-        found = self._atoms(x)
+        found = self.spots(x)
         return (sum(found.weights, arb(0)) + arb(0).union(found.rest)).log()
 
     def waves(self, c: arb, step: arb, last: int) -> list[acb]:
         """Sums over the listed atoms; the others add at most their weight."""
-        found = self._atoms(c)
+        found = self.spots(c)
         total = sum(found.weights, arb(0))
         sums = waves([weight / total for weight in found.weights], [loss * step for loss in found.losses], last)
         share, scale = spread(found.rest / total), 1 / (1 + arb(0).union(found.rest / total))
@@ -61,7 +52,7 @@ class _OnNumbers:
 
     def excess(self, y: Fraction) -> arb:
         """Σ(P - e^y Q)₊, number by number; what is beyond the list adds at most its mass under P."""
-        found, place, total = self._atoms(arb(0)), ball(y), arb(0)
+        found, place, total = self.spots(arb(0)), ball(y), arb(0)
         for weight, loss in zip(found.weights, found.losses, strict=True):
             if not loss < place:  # of an atom at y itself the term is next to nothing, of either sign
                 total -= weight * (place - loss).expm1()
@@ -91,10 +82,11 @@ class SampledWhole(_OnNumbers):
         rises = self._rule.log_rise(numbers)
         return Cloud(rises, logs + rises) if self.way == "removed" else Cloud(-rises, logs)
 
-    def _atoms(self, c: arb) -> _Atoms:
+    def spots(self, c: arb) -> Spots:
+        """The listed numbers."""
         found = self._rule.terms((power(self.way, c), arb(0)))
         losses = found.logs if self.way == "removed" else [-log for log in found.logs]
-        return _Atoms(found.weights, losses, found.rest)
+        return Spots(found.weights, losses, found.rest)
 
 
 @dataclass(frozen=True)
@@ -119,8 +111,9 @@ class ReplacedWhole(_OnNumbers):
         rises = self._rule.log_rise(numbers)
         return Cloud(rises - rises[::-1], logs + rises)
 
-    def _atoms(self, c: arb) -> _Atoms:
+    def spots(self, c: arb) -> Spots:
+        """The listed numbers."""
         powers: Powers = (c + 1, -c)
         found = self._rule.terms(powers)
         losses = [one - other for one, other in zip(found.logs, found.others, strict=True)]
-        return _Atoms(found.weights, losses, found.rest)
+        return Spots(found.weights, losses, found.rest)

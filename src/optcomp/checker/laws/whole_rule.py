@@ -23,7 +23,7 @@ from optcomp.checker.laws.atoms import DiscreteGaussian
 from optcomp.checker.laws.law import TooMuch
 
 _MOST_ATOMS = 30_000  # that are listed: a few seconds
-_SKETCHED = 1500  # points of a sketch
+_DENSE, _GROWTH = 40, 1.025  # numbers of a sketch without gaps, and the growth of those beyond
 _FAR = 320.0  # standard deviations that a sketch covers: tilts beyond are not guessed well
 
 Powers = tuple[arb, arb]
@@ -118,9 +118,10 @@ def _up(power: arb) -> arb:
 
 def _thinned(end: int) -> Floats:
     """0, 1, 2, … with growing gaps from some number on."""
-    if end <= _SKETCHED:
+    if end <= _DENSE:
         return np.arange(end + 1, dtype=np.float64)
-    return np.unique(np.rint(np.expm1(np.linspace(0, 1, _SKETCHED) * math.log1p(end))))
+    far = np.exp(np.arange(math.log(_DENSE), math.log(end), math.log(_GROWTH)))
+    return np.unique(np.concatenate([np.arange(_DENSE), np.rint(far)]))
 
 
 def _geometric(fall: arb) -> arb:
