@@ -28,21 +28,35 @@ def through_json(bound: oc.Bound, **options: float) -> Document:
 
 LISTS: dict[str, dict[Any, int]] = {
     "one": {sampled(3, "0.05", 2, "replace"): 1},
-    "many": {sampled(2, "0.02", 2, "replace"): 300},
+    "three": {sampled(3, "0.05", 2): 3},
+    "six replaced": {sampled(1, "0.05", 1, "replace"): 6},
+    "few beside pairs": {sampled(1, "0.1"): 3, 0.25: 2, oc.RandomizedResponse(0.5, 3): 1},
+    "many": {sampled(2, "0.02", 2): 1000},
+    "many replaced": {sampled(4, "0.01", 1, "replace"): 1000},
+    "many of two kinds": {sampled(2, "0.02"): 600, sampled(3, "0.02"): 500},
+    "many beside noise": {sampled(2, "0.02"): 200, oc.Laplace(3): 2, (0.1, 1e-9): 4},
 }
-"""Lists in which a record is replaced."""
+"""Lists whose answers are proved as they are."""
 
 
-@pytest.mark.parametrize("question", [{"delta": 1e-6}, {"epsilon": 0.3}], ids=str)
-@pytest.mark.parametrize("name", LISTS)
-def test_replaced_records_are_proved(name: str, question: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [*((name, {"delta": 1e-6}) for name in LISTS), ("three", {"epsilon": 0.4}), ("many", {"epsilon": 0.4})],
+    ids=str,
+)
+def test_proved_and_tight(name: str, question: dict[str, Any]) -> None:
     """What compose answers is proved; ends beyond the truth by little are refused."""
     bound = oc.compose(LISTS[name], **question)
-    document = through_json(bound, rtol=1e-5)
+    document = through_json(bound)
     verdict = check(document)
-    assert (document["neighbours"], verdict.status) == ("replace", "proved"), verdict.reason
-    assert check(document | {"lower": 0.0, "upper": bound.lower * (1 - 1e-4)}).status == "false"
-    assert check(document | {"lower": bound.upper * (1 + 1e-4), "upper": bound.upper * 2}).status == "false"
+    assert verdict.status == "proved", verdict.reason
+    assert bound.width < 2e-9
+    below, above = (
+        (bound.lower * (1 - 2e-8), bound.lower * (1 - 1e-8)),
+        (bound.upper * (1 + 1e-8), bound.upper * (1 + 2e-8)),
+    )
+    for lower, upper in (below, above):
+        assert check(document | {"lower": lower, "upper": upper}).status == "false"
 
 
 @pytest.mark.parametrize(
