@@ -31,7 +31,7 @@ from optcomp.checker.sums.total import Total
 
 _DIGITS = 160
 """K: sums of a hundred thousand products that were rounded down are then known to 2^-140."""
-_UNIT = 1 << _DIGITS
+_UNIT = 1 << _DIGITS  # 1 in these units
 _MOST = 400_000
 """Sums of a half: about a second."""
 _MOST_ROUNDS = 24  # more have too many sums, and are not tried

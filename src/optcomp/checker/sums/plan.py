@@ -19,7 +19,7 @@ _OFFSETS: Floats = 10 ** np.linspace(-4, 4, 120)
 _LONGEST = 1e7  # a longer period has too many nodes
 _REFINED = 41  # places between two neighbours of a grid
 _MOST_NODES = 1 << 20  # of a rule: about a minute
-_MOST_SWEPT = 1 << 25  # of a rule most of whose nodes are left out
+_MOST_SWEPT = 1 << 30  # of a rule most of whose nodes are left out
 _GROWTH = 1.06  # of a period, and of the end of the nodes, from one look to the next
 
 

@@ -35,7 +35,8 @@ _LONGEST = 1 << 12  # nodes of a range
 _SPLIT = 4  # parts of a range that was not proved small
 _FEWEST = 3000  # nodes up to which all are evaluated
 _LEAST = 0.02  # least |φ| that a bound is asked to prove: below, a range would have to be short
-_SINE = 2e-6  # seconds for a cosine and a sine
+_MOST_KEPT = 60_000  # nodes that are evaluated: about fifteen seconds
+_SINE, _NODE = 2e-6, 5e-5  # seconds for a cosine and a sine, and for a node besides
 
 Range = tuple[int, int]
 """The first and the last node."""
@@ -135,6 +136,7 @@ class Sweep:
         self._bounds = sorted(bounds, key=lambda bound: bound.copies * near(bound.slope) ** 2, reverse=True)
         self._step = near(kernel.step)
         self._work = 0.0
+        """Seconds, about."""
 
     def sums(self) -> Sums:
         """The sum over all nodes, and a bound on those that were left out."""
@@ -143,7 +145,7 @@ class Sweep:
         sums = Sums([arb(0) for _ in ys], [arb(0) for _ in ys], self._kernel.remainder())
         add(sums, self._kernel, 0, [acb(1), *self._first(begin)])
         for node in self._still(begin + 1, sums):
-            self._spend(_SINE * sum(len(spots.weights) for spots, _ in self._spots))
+            self._spend(_NODE + _SINE * sum(len(spots.weights) for spots, _ in self._spots))
             add(sums, self._kernel, node, [self._phi(self._kernel.step * node)])
         return sums
 
@@ -169,7 +171,7 @@ class Sweep:
 
     def _first(self, last: int) -> list[acb]:
         """φ at the nodes 1, ..., last."""
-        if last > _FEWEST:
+        if last > _MOST_KEPT:
             raise TooMuch
         values = [acb(1)] * last
         for law, copies in self._total.laws:
@@ -194,7 +196,7 @@ class Sweep:
                 end, opened = self._looked(self._bounds[0], first, sums)
                 for each in opened:
                     kept += self._split(each, sums)
-                if len(kept) > _FEWEST:
+                if len(kept) > _MOST_KEPT:
                     raise TooMuch
                 first = end + 1
         return kept
@@ -204,7 +206,8 @@ class Sweep:
         last, step = self._kernel.last, self._kernel.step
         stride = bound.stride(self._limit(first), self._step)
         if not stride:
-            return min(2 * first, last), [(first, min(2 * first, last))]
+            end = min(first + _LOOKED, last)
+            return end, [(first, end)]
         ranges = min(_LOOKED, -(-first // stride), -(-(last + 1 - first) // stride))
         columns = math.isqrt(ranges - 1) + 1
         rows = -(-ranges // columns)
