@@ -25,6 +25,10 @@ def _sample(sigma: float, rate: float, rounds: int) -> dict[Any, int]:
     return {oc.PoissonSubsampled(oc.Gaussian(sigma), rate): rounds}
 
 
+def _discrete(sigma: float, rounds: int, neighbours: Any = "add-remove") -> dict[Any, int]:
+    return {oc.PoissonSubsampled(oc.DiscreteGaussian(sigma), 0.01, neighbours): rounds}
+
+
 def _different(count: int, low: float = 0.001, high: float = 0.1) -> dict[Any, int]:
     """Different ε without a common unit, from a fixed seed."""
     return dict.fromkeys(np.random.default_rng([20, count]).uniform(low, high, count).tolist(), 1)
@@ -79,6 +83,10 @@ LISTS: dict[str, tuple[dict[Any, int], float | None]] = {
     ),
     "1000 × Laplace batch of 10 in 1000, ε=1": ({oc.WithoutReplacement(oc.Laplace(1), 10, 1000): 1000}, None),
     "10 × Laplace(1)": ({oc.Laplace(1): 10}, None),
+    "1000 × discrete sample, q=.01, σ=4": (_discrete(4, 1000), None),
+    "1000 × discrete sample, q=.01, σ=1": (_discrete(1, 1000), None),
+    "1000 × discrete sample, q=.01, σ=4, a record replaced": (_discrete(4, 1000, "replace"), None),
+    "10 × discrete sample, q=.01, σ=1": (_discrete(1, 10), None),
     "50 × discrete Gaussian σ=5": ({oc.DiscreteGaussian(5): 50}, None),
     "20 × discrete Laplace, b=2, Δ=3": ({oc.DiscreteLaplace(2, 3): 20}, None),
     "30 × randomized response of 5 answers": ({oc.RandomizedResponse(1, 5): 30}, None),

@@ -15,6 +15,7 @@ from optcomp.checker.laws import (
     Law,
     ReplacedLaplace,
     ReplacedNormal,
+    ReplacedWhole,
     SampledLaplace,
     SampledNormal,
     SampledWhole,
@@ -77,6 +78,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "poisson_subsampled_discrete_gaussian": ("sigma", "sensitivity", "rate"),
     "poisson_replaced_gaussian": ("mu", "rate"),
     "poisson_replaced_laplace": ("epsilon", "rate"),
+    "poisson_replaced_discrete_gaussian": ("sigma", "sensitivity", "rate"),
     "batch_gaussian": ("mu", "rate"),
     "batch_laplace": ("epsilon", "rate"),
 }
@@ -92,6 +94,7 @@ _MAKERS: dict[str, Callable[[tuple[Fraction, ...], Way], Law]] = {
     "poisson_subsampled_discrete_gaussian": lambda given, way: SampledWhole(given[0], int(given[1]), given[2], way),
     "poisson_replaced_gaussian": lambda given, way: ReplacedNormal(given[0], given[1]),
     "poisson_replaced_laplace": lambda given, way: ReplacedLaplace(given[0], given[1]),
+    "poisson_replaced_discrete_gaussian": lambda given, way: ReplacedWhole(given[0], int(given[1]), given[2]),
     "batch_gaussian": lambda given, way: BatchNormal(given[0], given[1]),
     "batch_laplace": lambda given, way: BatchLaplace(given[0], given[1]),
 }

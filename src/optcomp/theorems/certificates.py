@@ -192,9 +192,6 @@ def _sampled(value: PoissonSubsampled | WithoutReplacement) -> dict[str, object]
     kind = "batch" if isinstance(value, WithoutReplacement) else _POISSON[value.neighbours]
     inner, rate = value.mechanism, _number(value.rate)
     if isinstance(inner, DiscreteGaussian):
-        if value.neighbours == "replace":
-            reason = "has no kind in certificates: discrete noise on samples is covered for persons added or removed"
-            raise InvalidInput("mechanism", value, reason)
         sizes = {"sigma": _number(inner.sigma), "sensitivity": inner.sensitivity}
         return {"kind": f"{kind}_discrete_gaussian", **sizes, "rate": rate}
     if isinstance(inner, Gaussian):

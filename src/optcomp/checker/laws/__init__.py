@@ -3,11 +3,11 @@
 from optcomp.checker.laws.atoms import DiscreteGaussian, Finite, discrete_laplace, response
 from optcomp.checker.laws.batch_normal import BatchNormal
 from optcomp.checker.laws.laplace import Laplace
-from optcomp.checker.laws.law import Atomic, Cloud, Law, Tilted, TooMuch
+from optcomp.checker.laws.law import Atomic, Cloud, Law, Spots, Spotted, Tilted, TooMuch
 from optcomp.checker.laws.sampled import Way
 from optcomp.checker.laws.sampled_laplace import BatchLaplace, ReplacedLaplace, SampledLaplace
 from optcomp.checker.laws.sampled_normal import ReplacedNormal, SampledNormal
-from optcomp.checker.laws.sampled_whole import SampledWhole
+from optcomp.checker.laws.sampled_whole import ReplacedWhole, SampledWhole
 
 __all__ = [
     "Atomic",
@@ -20,9 +20,12 @@ __all__ = [
     "Law",
     "ReplacedLaplace",
     "ReplacedNormal",
+    "ReplacedWhole",
     "SampledLaplace",
     "SampledNormal",
     "SampledWhole",
+    "Spots",
+    "Spotted",
     "Tilted",
     "TooMuch",
     "Way",

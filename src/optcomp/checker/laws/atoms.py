@@ -19,7 +19,7 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near, spread
-from optcomp.checker.laws.law import Atomic, Cloud, Tilted, TooMuch
+from optcomp.checker.laws.law import Atomic, Cloud, Spots, Tilted, TooMuch
 from optcomp.checker.laws.waves import waves
 
 _MOST_ATOMS = 1 << 17  # of a discrete Gaussian law that are written out
@@ -38,6 +38,12 @@ class _OnPlaces:
     def waves(self: Atomic, c: arb, step: arb, last: int) -> list[acb]:
         """Sums over the atoms; what is left out adds at most its weight."""
         return atom_waves(self.first, self.span, self.tilted(c), step, last)
+
+    def spots(self: Atomic, c: arb) -> Spots:
+        """The tilted atoms."""
+        found = self.tilted(c)
+        losses = [ball(self.first + self.span * (found.start + place)) for place in range(len(found.weights))]
+        return Spots(found.weights, losses, found.rest)
 
     def fade(self, c: arb, theta: arb) -> arb:
         """Atoms do not fade."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from flint import acb, arb
 
-from optcomp.checker.balls import Exact
+from optcomp.checker.balls import Exact, spread
 from optcomp.checker.guess import Floats
 
 
@@ -90,3 +90,29 @@ class Atomic(Law, Protocol):
 
     def tilted(self, c: arb) -> Tilted:
         """The atoms that count at this tilt, at the working precision."""
+
+
+@dataclass(frozen=True)
+class Spots:
+    """Tilted weights at losses, at the working precision, and a bound on the weights of all other atoms together."""
+
+    weights: list[arb]
+    losses: list[arb]
+    rest: arb
+
+    def phi(self, theta: arb) -> acb:
+        """φ(θ); the atoms that are not listed add at most their weight."""
+        real = imaginary = whole = arb(0)
+        for weight, loss in zip(self.weights, self.losses, strict=True):
+            sine, cosine = (theta * loss).sin_cos()
+            real, imaginary, whole = real + weight * cosine, imaginary + weight * sine, whole + weight
+        room = spread(self.rest)
+        return acb(real + room, imaginary + room) / (whole + arb(0).union(self.rest))
+
+
+@runtime_checkable
+class Spotted(Law, Protocol):
+    """A law on countably many losses, of which those that count can be listed."""
+
+    def spots(self, c: arb) -> Spots:
+        """The atoms that count at this tilt."""

@@ -21,6 +21,7 @@ from optcomp.checker.instance import Range
 from optcomp.checker.kernels import Smoothed, WithDensity
 from optcomp.checker.laws import TooMuch
 from optcomp.checker.sums.plan import Plan, Sketch
+from optcomp.checker.sums.swept import suits, swept
 from optcomp.checker.sums.total import Total
 
 _SPARE = 24  # bits for what sums and products of a few thousand balls lose
@@ -57,10 +58,11 @@ def integrated(
     end = sketch.end(plan, width)
     step = 2 * math.pi / plan.period
     last = int(end / step) + 1
-    if last * _NODE * len(ys) * (1 + len(total.laws)) > effort:
+    sweep = suits(total, last)
+    if not sweep and last * _NODE * len(ys) * (1 + len(total.laws)) > effort:
         raise TooMuch
     with working(_bits(total, plan, end, middle)):
-        return _evaluated(total, plan, arb(step), last, ys, width)
+        return _evaluated(total, plan, arb(step), last, ys, width, effort if sweep else None)
 
 
 def _bits(total: Total, plan: Plan, end: float, y: float) -> int:
@@ -71,20 +73,28 @@ def _bits(total: Total, plan: Plan, end: float, y: float) -> int:
 
 
 def _evaluated(
-    total: Total, plan: Plan, step: arb, last: int, ys: Sequence[Fraction], width: float
+    total: Total, plan: Plan, step: arb, last: int, ys: Sequence[Fraction], width: float, effort: float | None
 ) -> dict[Fraction, Range]:
+    """By a sweep, if an effort is given, else at all nodes."""
     c, end = arb(plan.c), step * last
-    fade, values = arb(1), [acb(1)] * (last + 1)
-    for law, copies in total.laws:
-        fade *= law.fade(c, end) ** copies
-        own = law.waves(c, step, last)
-        values = [value * wave**copies for value, wave in zip(values, own, strict=True)]
+    fade = math.prod((law.fade(c, end) ** copies for law, copies in total.laws), start=arb(1))
     variance = total.variance() + arb(width) ** 2
-    kernel = Faded(c, tuple(map(ball, ys)), variance, width, step, last, 1.0, 1.0, fade)
-    sums = Sums([arb(0) for _ in ys], [arb(0) for _ in ys], kernel.remainder())
-    add(sums, kernel, 0, [acb(1), *values[1:]])
+    tolerance, spread = math.exp(plan.log_tolerance), 1 + math.log(last)
+    kernel = Faded(c, tuple(map(ball, ys)), variance, width, step, last, tolerance, spread, fade)
+    sums = _all_nodes(total, kernel, c) if effort is None else swept(total, kernel, c, effort)
     place, found = _Place(c, total.log_moment(c)), {}
     for number, y in enumerate(ys):
         alias = aliases(total, place, kernel, y, (plan.below, plan.above))
         found[y] = enclosed(place, kernel, sums, number, y, alias)
     return found
+
+
+def _all_nodes(total: Total, kernel: Faded, c: arb) -> Sums:
+    """The sum over all nodes."""
+    values = [acb(1)] * (kernel.last + 1)
+    for law, copies in total.laws:
+        own = law.waves(c, kernel.step, kernel.last)
+        values = [value * wave**copies for value, wave in zip(values, own, strict=True)]
+    sums = Sums([arb(0) for _ in kernel.ys], [arb(0) for _ in kernel.ys], kernel.remainder())
+    add(sums, kernel, 0, [acb(1), *values[1:]])
+    return sums

@@ -9,7 +9,7 @@ import numpy as np
 
 from optcomp.checker.balls import GUESS_BITS, near, working
 from optcomp.checker.guess import Floats, short
-from optcomp.checker.laws import TooMuch
+from optcomp.checker.laws import Spotted, TooMuch
 from optcomp.checker.sums.total import Total
 
 _RIGHT: Floats = 10 ** np.linspace(-5, 6, 240)
@@ -19,6 +19,7 @@ _OFFSETS: Floats = 10 ** np.linspace(-4, 4, 120)
 _LONGEST = 1e7  # a longer period has too many nodes
 _REFINED = 41  # places between two neighbours of a grid
 _MOST_NODES = 1 << 20  # of a rule: about a minute
+_MOST_SWEPT = 1 << 30  # of a rule most of whose nodes are left out
 _GROWTH = 1.06  # of a period, and of the end of the nodes, from one look to the next
 
 
@@ -103,7 +104,8 @@ class Sketch:
     def end(self, plan: Plan, width: float = 0.0) -> float:
         """From where on the nodes may be neglected."""
         theta, variance = 2 * math.pi / plan.period, self.variance + width**2
-        while theta * plan.period / (2 * math.pi) < _MOST_NODES:
+        most = _MOST_SWEPT if any(isinstance(law, Spotted) for law, _ in self._total.laws) else _MOST_NODES
+        while theta * plan.period / (2 * math.pi) < most:
             log_fade = -variance * theta**2 / 2 - math.log(math.pi * theta)
             for law, copies in self._total.laws:
                 log_fade += copies * math.log(max(law.fade_guess(plan.c, theta), 1e-300))

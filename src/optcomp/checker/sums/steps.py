@@ -13,7 +13,7 @@ from flint import arb
 from optcomp.checker.balls import LEAST_BITS, ball, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import TooMuch
-from optcomp.checker.sums import lattice
+from optcomp.checker.sums import every_sum, lattice
 from optcomp.checker.sums.integral import integrated
 from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
 from optcomp.checker.sums.listed import Listed, few_values
@@ -32,6 +32,7 @@ _SHARES = (1.0, 0.6, 0.35, 0.1, 0.01)
 _UNKNOWN = (1.0, 0.2, 0.05, 0.0125, 0.003)
 """The same where nothing is known of how far the truth is from an end: shares of the widest smoothing."""
 _FEW = 40  # Laplace losses for which the exact sum is tried before the integral
+_FAINT, _ROUGH = 0.01, 1e-6  # a mass that may be lost beside F's change from end to end, and that where it is unknown
 _LONG = 3000  # nodes beyond which a smoothed integral may come first
 _WIDEST = 0.1  # (1+c)² w² of the widest smoothing: F is then known to about a tenth
 _NEAR = 0.05  # places whose distance, times 1 + c, is below this share a contour
@@ -77,6 +78,8 @@ class Steps:
         if first:
             yield "the exact sum of Laplace losses", self._laplaces
         found = lattice.split(self.total)
+        if found is None and every_sum.suits(self.total):
+            yield "every sum of losses", self._every_sum
         early = 0 if found is not None else self._early(y)
         for share in self._shares[:early]:
             yield "smoothed contour integral", self._smoothed(share)
@@ -118,6 +121,12 @@ class Steps:
     def _laplaces(self, ys: Sequence[Fraction]) -> dict[Fraction, Range]:
         top = self.total.top[1]
         return {y: laplace_sum(self.total, y, LEAST_BITS) if y < top else Range(arb(0), arb(0)) for y in ys}
+
+    def _every_sum(self, ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+        y = float(ys[0])
+        drop = max(self._gap.places * self.sketch.contour(y, right=True), self._gap.values)
+        faint = math.exp(self.sketch.log_excess(y)) * _FAINT * (min(drop, 1.0) or _ROUGH)
+        return every_sum.every_sum(self.total, ys, faint)
 
     def _lattice(self, found: lattice.Split, bits: float) -> Step:
         sketch = self.sketch if not found.others.laws else Sketch(found.main)
