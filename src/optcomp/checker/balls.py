@@ -24,6 +24,10 @@ Noise = tuple[Exact, int]
 
 GUESS_BITS = 64
 """For numbers that become floats and serve guesses."""
+FEW_BITS = 42
+"""Of F on a lattice, at first: as many as doubles give, and enough for twelve digits of ε."""
+TABLE_BITS = 55
+"""Relative accuracy of a ball that is rounded to a double: a little more than it keeps."""
 LEAST_BITS = 128
 """For claims: a float's bits, and what long sums lose."""
 COIN_BITS = 192

@@ -29,19 +29,19 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
+from optcomp.checker.balls import TABLE_BITS
 from optcomp.checker.guess import Floats
 
 ROUNDING = 2.0**-52
 """U."""
 ENTRY, PRODUCT = 1, 3
+"""Counts of an entry, and of what a product adds: 2.83 U, rounded up."""
 TURN = 2 * ENTRY + PRODUCT
 """The count of a rotation in a table."""
 FACTOR = 16
 """The count of a coin's factor at a node."""
 _RADIUS = arb(2) ** -60
 """The most that a ball may be wide when it becomes an entry."""
-_BITS = 55
-"""The least relative accuracy when only that counts."""
 
 
 Places = npt.NDArray[np.intp]
@@ -98,7 +98,7 @@ def rounded(value: arb) -> float:
 
 def rounded_closely(value: arb) -> float:
     """A double within 2U of a positive number, relatively."""
-    if not value.rel_accuracy_bits() >= _BITS:
+    if not value.rel_accuracy_bits() >= TABLE_BITS:
         raise ArithmeticError("a ball is too wide to be rounded")
     return float(value)
 

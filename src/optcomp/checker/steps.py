@@ -11,7 +11,7 @@ from flint import arb
 
 from optcomp.checker import attempts, binomial, listing, noisy
 from optcomp.checker.attempts import Scene
-from optcomp.checker.balls import GUESS_BITS, LEAST_BITS, working
+from optcomp.checker.balls import FEW_BITS, GUESS_BITS, LEAST_BITS, working
 from optcomp.checker.choices import contour
 from optcomp.checker.closed import closed_form, distance, gaussian_alone
 from optcomp.checker.guess import Sketch
@@ -35,7 +35,6 @@ _COARSE = 0.3  # the first width, as a share of what the loss varies by
 _RATIO = 6.0  # from one width to the next: the cost grows as fast
 _NEAR = 3.0  # so near to the wanted width nothing coarser is tried
 _LEVELS = 14  # widths at most: 6^14 is 1e11
-_FEW_BITS = 42  # of F on a lattice: as many as doubles give, and enough for twelve digits of ε
 _MORE_BITS = 16  # times the last precision, for differences that cancel deep in the tail
 
 
@@ -122,7 +121,7 @@ class Steps:
         units = lattice(self._instance)
         on_lattice: list[Attempt] = []
         if units is not None:
-            precisions = (_FEW_BITS, GUESS_BITS, *self._precisions)
+            precisions = (FEW_BITS, GUESS_BITS, *self._precisions)
             on_lattice += [partial(self._on_lattice, units, bits) for bits in precisions]
         smoothings = list(widths(self._scene.sketch, y, wanted()))
         for effort in self._efforts:
