@@ -34,6 +34,7 @@ LISTS: dict[str, dict[Any, int]] = {
     "many": {sampled(2, "0.02", 2): 1000},
     "many replaced": {sampled(4, "0.01", 1, "replace"): 1000},
     "many of two kinds": {sampled(2, "0.02"): 600, sampled(3, "0.02"): 500},
+    "many beside pairs": {sampled(4, "0.01"): 300, (0.1, 1e-9): 20},
     "many beside noise": {sampled(2, "0.02"): 200, oc.Laplace(3): 2, (0.1, 1e-9): 4},
 }
 """Lists whose answers are proved as they are."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -58,11 +59,10 @@ def integrated(
     end = sketch.end(plan, width)
     step = 2 * math.pi / plan.period
     last = int(end / step) + 1
-    sweep = suits(total, last)
-    if not sweep and last * _NODE * len(ys) * (1 + len(total.laws)) > effort:
+    if not suits(total, last) and _long(total, last, ys, effort):
         raise TooMuch
     with working(_bits(total, plan, end, middle)):
-        return _evaluated(total, plan, arb(step), last, ys, width, effort if sweep else None)
+        return _evaluated(total, plan, arb(step), last, ys, width, effort)
 
 
 def _bits(total: Total, plan: Plan, end: float, y: float) -> int:
@@ -73,20 +73,34 @@ def _bits(total: Total, plan: Plan, end: float, y: float) -> int:
 
 
 def _evaluated(
-    total: Total, plan: Plan, step: arb, last: int, ys: Sequence[Fraction], width: float, effort: float | None
+    total: Total, plan: Plan, step: arb, last: int, ys: Sequence[Fraction], width: float, effort: float
 ) -> dict[Fraction, Range]:
-    """By a sweep, if an effort is given, else at all nodes."""
     c, end = arb(plan.c), step * last
     fade = math.prod((law.fade(c, end) ** copies for law, copies in total.laws), start=arb(1))
     variance = total.variance() + arb(width) ** 2
     tolerance, spread = math.exp(plan.log_tolerance), 1 + math.log(last)
     kernel = Faded(c, tuple(map(ball, ys)), variance, width, step, last, tolerance, spread, fade)
-    sums = _all_nodes(total, kernel, c) if effort is None else swept(total, kernel, c, effort)
+    sums = _summed(total, kernel, c, effort)
     place, found = _Place(c, total.log_moment(c)), {}
     for number, y in enumerate(ys):
         alias = aliases(total, place, kernel, y, (plan.below, plan.above))
         found[y] = enclosed(place, kernel, sums, number, y, alias)
     return found
+
+
+def _summed(total: Total, kernel: Faded, c: arb, effort: float) -> Sums:
+    """By a sweep where nodes are many; where too many would be left, at all nodes."""
+    if suits(total, kernel.last):
+        with suppress(TooMuch):
+            return swept(total, kernel, c, effort)
+        if _long(total, kernel.last, kernel.ys, effort):
+            raise TooMuch
+    return _all_nodes(total, kernel, c)
+
+
+def _long(total: Total, last: int, ys: Sequence[object], effort: float) -> bool:
+    """Whether so many nodes take more than the effort."""
+    return last * _NODE * len(ys) * (1 + len(total.laws)) > effort
 
 
 def _all_nodes(total: Total, kernel: Faded, c: arb) -> Sums:

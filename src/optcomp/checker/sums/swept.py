@@ -7,8 +7,9 @@ Take some of its atoms, those with the largest tilted weights w_j, and let ρ be
 
 and |φ|^n is no more than the n-th power of that, whatever other laws there are.  Places θ are laid out in rows and
 columns; e^{i(α+β)x} is a product, so all sums are two products of matrices of whole numbers, which FLINT multiplies
-exactly.  Entries are within 1 of 2^30 times the truth.  With J atoms a sum is off by at most 2^-30 (√2 + 2J(1 + 2^-30))
-in its real and in its imaginary part, because Σ w_j (|cos| + |sin|) <= √2: together less than 2^-30 (3 + 4J).
+exactly.  Cosines, sines and weights are within 1 of 2^30 times the truth, and products with a weight, rounded down,
+within 3.01.  As |cos| + |sin| <= √2 and Σ w_j <= 1, the real and the imaginary part of a sum of J atoms are each off by
+at most 2^-30 (4.3 J + 1.5), and its modulus by less than 2^-30 (7 J + 3).
 Ranges that are not proved small are split, down to single nodes, which are evaluated.
 """
 
@@ -23,7 +24,7 @@ from flint import acb, arb, fmpz, fmpz_mat
 from optcomp.checker.balls import GUESS_BITS, near, working
 from optcomp.checker.contour import Sums, add
 from optcomp.checker.kernels import Smoothed, WithDensity
-from optcomp.checker.laws import Spots, Spotted, TooMuch
+from optcomp.checker.laws import Laplace, Spots, Spotted, TooMuch
 from optcomp.checker.sums.total import Total
 
 _DIGITS = 30
@@ -36,6 +37,7 @@ _SPLIT = 4  # parts of a range that was not proved small
 _FEWEST = 3000  # nodes up to which all are evaluated
 _LEAST = 0.02  # least |φ| that a bound is asked to prove: below, a range would have to be short
 _MOST_KEPT = 60_000  # nodes that are evaluated: about fifteen seconds
+_SHARE = 0.2  # of all nodes: where more are kept, evaluating every node is cheaper
 _SINE, _NODE = 2e-6, 5e-5  # seconds for a cosine and a sine, and for a node besides
 
 Range = tuple[int, int]
@@ -43,8 +45,9 @@ Range = tuple[int, int]
 
 
 def suits(total: Total, last: int) -> bool:
-    """Whether nodes are many, and some law has atoms."""
-    return last > _FEWEST and any(isinstance(law, Spotted) for law, _ in total.laws)
+    """Whether nodes are many, and a single one is cheap: all laws have atoms or a closed form, and one has atoms."""
+    spotted = [isinstance(law, Spotted) for law, _ in total.laws]
+    return last > _FEWEST and any(spotted) and all(isinstance(law, Spotted | Laplace) for law, _ in total.laws)
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,14 @@ class Bound:
         slope = sum((w * abs(x) for w, x in zip(weights, places, strict=True)), arb(0))
         return cls(places, weights, slope, 1 - sum(weights, arb(0)) + spots.rest / whole, copies)
 
+    def usual(self) -> float:
+        """About log|φ|^n where the atoms are out of step; a guess."""
+        return self.copies * math.log(sum(near(weight) ** 2 for weight in self.weights)) / 2
+
     @property
     def rounding(self) -> arb:
         """How far the modulus of a sum is off in matrices."""
-        return arb(3 + 4 * len(self.places)) / 2**_DIGITS
+        return arb(3 + 7 * len(self.places)) / 2**_DIGITS
 
     def level(self, limit: float, radius: arb) -> arb:
         """Where |Σ| in the middle is at most this, |φ|^n is at most the limit within the radius."""
@@ -133,7 +140,7 @@ class Sweep:
         self._others = [(law, copies) for law, copies in total.laws if not isinstance(law, Spotted)]
         with working(GUESS_BITS + 2 * _DIGITS):
             bounds = [Bound.of(spots, copies) for spots, copies in self._spots]
-        self._bounds = sorted(bounds, key=lambda bound: bound.copies * near(bound.slope) ** 2, reverse=True)
+        self._bounds = sorted(bounds, key=Bound.usual)
         self._step = near(kernel.step)
         self._work = 0.0
         """Seconds, about."""
@@ -196,7 +203,7 @@ class Sweep:
                 end, opened = self._looked(self._bounds[0], first, sums)
                 for each in opened:
                     kept += self._split(each, sums)
-                if len(kept) > _MOST_KEPT:
+                if len(kept) > _MOST_KEPT or len(kept) > _FEWEST + _SHARE * end:
                     raise TooMuch
                 first = end + 1
         return kept
@@ -222,7 +229,7 @@ class Sweep:
             limit = min(self._limit(begin), self._limit(end))
             level = bound.level(limit, step * (stride - 1) / 2) - bound.rounding
             most = _square_below(level)
-            still = [number for number, square in enumerate(squares) if square > most]
+            still = [number for number, square in enumerate(squares) if square > most] if limit < 1 else []
             still = [number for number in still if begin + number * stride <= end]
             opened += [(begin + n * stride, min(begin + (n + 1) * stride - 1, end)) for n in still]
             count = end - begin + 1 - sum(stop - start + 1 for start, stop in opened if start >= begin)
@@ -250,8 +257,9 @@ class Sweep:
 
     def _small(self, first: int, last: int) -> bool:
         """Whether the power of one law is proved to be at most the limit in a range."""
-        limit = min(self._limit(first), self._limit(last))
-        step = self._kernel.step
+        limit, step = min(self._limit(first), self._limit(last)), self._kernel.step
+        if limit >= 1:
+            return True
         for bound in self._bounds:
             level = bound.level(limit, step * (last - first) / 2)
             if level > 0:
@@ -262,7 +270,7 @@ class Sweep:
 
 
 def swept(total: Total, kernel: Smoothed, c: arb, effort: float) -> Sums:
-    """The sum over all nodes of a rule."""
+    """The sum over all nodes of a rule; TooMuch if too many of them would have to be evaluated."""
     return Sweep(total, kernel, c, effort).sums()
 
 

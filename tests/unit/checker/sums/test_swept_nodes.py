@@ -12,7 +12,17 @@ from flint import acb, arb, fmpz
 from optcomp.checker.balls import working
 from optcomp.checker.contour import Sums, add
 from optcomp.checker.kernels import Smoothed
-from optcomp.checker.laws import DiscreteGaussian, Laplace, ReplacedWhole, SampledWhole, Spots, Spotted, response
+from optcomp.checker.laws import (
+    DiscreteGaussian,
+    Laplace,
+    ReplacedWhole,
+    SampledNormal,
+    SampledWhole,
+    Spots,
+    Spotted,
+    TooMuch,
+    response,
+)
 from optcomp.checker.sums import swept
 from optcomp.checker.sums.swept import Bound, Sweep, suits
 from optcomp.checker.sums.total import Total
@@ -85,10 +95,25 @@ def test_matrices_say_the_same(name: str) -> None:
                 assert abs(found - bound.size(start + gap * (6 * row + column))) < bound.rounding
 
 
+def test_rounding_of_the_matrices_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few digits the sums are off by more than one unit, and by less than is said."""
+    monkeypatch.setattr(swept, "_DIGITS", 7)
+    with working(BITS):
+        bound, start, gap = Bound.of(LAWS["added"].spots(arb(C)), 1), arb(1000), arb(7.5)
+        off = [
+            abs(arb(fmpz(square)).sqrt() / 2**14 - bound.size(start + gap * (20 * row + column)))
+            for row, squares in enumerate(bound.squares(start, gap, 20, 20))
+            for column, square in enumerate(squares)
+        ]
+        assert all(each < bound.rounding for each in off)
+        assert max(float(each.mid()) for each in off) > 3 / 2**7
+
+
 LISTS: dict[str, Total] = {
     "removed": Total(((LAWS["removed"], 400),)),
     "replaced": Total(((LAWS["replaced"], 2000),)),
     "beside others": Total(((LAWS["added"], 1500), (LAWS["response"], 3), (LAWS["plain"], 1))),
+    "beside Laplace noise": Total(((LAWS["removed"], 400), (Laplace(0.5), 2))),
 }
 
 
@@ -134,4 +159,15 @@ def test_a_bound_without_a_term_is_caught(term: str, monkeypatch: pytest.MonkeyP
 
 def test_few_nodes_and_fading_laws_are_not_swept() -> None:
     assert not suits(LISTS["removed"], 100)
+    assert not suits(Total(((LAWS["removed"], 400), (SampledNormal(1.0, 0.1, "removed"), 1))), 10**6)
     assert not suits(Total(((Laplace(1.0), 5),)), 10**6)
+
+
+def test_where_little_can_be_left_out_it_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two coins have |φ| near 1 almost everywhere: evaluating every node is cheaper."""
+    total = Total(((response(0.01, 2), 2),))
+    with working(BITS):
+        rule = kernel(0.5, 8000, 0.0005, 1e-9)
+        monkeypatch.setattr(Sweep, "_beginning", lambda self: 1)
+        with pytest.raises(TooMuch):
+            swept.swept(total, rule, rule.c, 100.0)
