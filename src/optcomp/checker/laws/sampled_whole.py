@@ -9,6 +9,7 @@ The atoms lie on no lattice and never fade: |φ| <= 1 is all that is known beyon
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,12 +23,12 @@ from optcomp.checker.laws.waves import waves
 from optcomp.checker.laws.whole_rule import Powers, WholeRule
 
 
-class _OnNumbers:
+class _OnNumbers(ABC):
     """What both laws have in common: sums over the listed atoms, with a bound on the rest."""
 
+    @abstractmethod
     def spots(self, c: arb) -> Spots:
         """The atoms that count at this tilt, at the working precision."""
-        raise NotImplementedError
 
     def log_moment(self, x: arb) -> arb:
         """log M(x)."""
