@@ -31,6 +31,7 @@ TYPICAL = {
     "mixtures": 1.5,
     "grids": 2.0,
     "labels": 2.0,
+    "settings": 2.0,
 }
 """Seconds for an instance of the slow classes."""
 

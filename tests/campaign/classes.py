@@ -16,6 +16,7 @@ from tests.campaign.labelled import labelled
 from tests.campaign.lists import KINDS
 from tests.campaign.mixtures import mixture
 from tests.campaign.on_grids import on_grid
+from tests.campaign.settings import setting
 
 Judge = Callable[[Outcome], None]
 
@@ -51,6 +52,7 @@ _ASKED: dict[str, Class] = {
     "mixtures": Class(mixture, 600, Limits(seconds=12)),
     "grids": Class(on_grid, 300, Limits(seconds=20)),
     "labels": Class(labelled, 100, Limits(seconds=20)),
+    "settings": Class(setting, 200, Limits(seconds=20)),
 }
 """As a user asks."""
 
