@@ -10,6 +10,7 @@ from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, 
 
 import optcomp as oc
 from optcomp.interop.flower import FlowerAccountant
+from optcomp.interop.steps import RTOL
 from tests.frameworks.page_blocks import check_page
 
 DELTA, CLIENTS = 1e-5, 1000
@@ -27,9 +28,9 @@ def test_rounds_cost_what_compose_says() -> None:
         accountant.compose(EVENT, 20)
     truth = oc.compose({oc.PoissonSubsampled(oc.Gaussian(1.1), 0.05): 100}, delta=DELTA)
     spent = accountant.get_privacy_spent()
-    assert truth.lower <= spent.epsilon <= truth.upper * (1 + 1e-8)
+    assert truth.lower <= spent.epsilon <= truth.upper * (1 + RTOL)
     assert (spent.delta, spent.num_releases, spent.accounting_method) == (DELTA, 100, "optcomp")
-    assert accountant.get_delta(spent.epsilon) == pytest.approx(DELTA, rel=1e-6)
+    assert accountant.get_delta(spent.epsilon) == pytest.approx(DELTA, rel=1e-3)
     assert accountant.config == config()
 
 
@@ -45,7 +46,7 @@ def test_clients_drawn_without_replacement() -> None:
     accountant = FlowerAccountant(fixed)
     accountant.compose(GaussianPrivacyEvent(3.0, 50, CLIENTS), 100)
     truth = oc.compose({oc.WithoutReplacement(oc.Gaussian(3.0, 2), 50, CLIENTS): 100}, delta=DELTA)
-    assert truth.lower <= accountant.get_epsilon(DELTA) <= truth.upper * (1 + 1e-8)
+    assert truth.lower <= accountant.get_epsilon(DELTA) <= truth.upper * (1 + RTOL)
     assert accountant.would_exceed(GaussianPrivacyEvent(0.7, 50, CLIENTS), count=100)
     again = FlowerAccountant(fixed)
     again.load_state_dict(json.loads(json.dumps(accountant.state_dict())))
