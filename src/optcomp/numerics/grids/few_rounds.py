@@ -87,6 +87,7 @@ class Grid:
         self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
         self._towards = self._laws[0][0].direction == "towards"
         self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+        self._places: dict[float, float | None] = {}
         self._last = math.fsum(copies * law.most for law, copies in self._laws) * (1 + 4 * U)
 
     @property
@@ -103,11 +104,13 @@ class Grid:
             return None
         if (at_end := self._at_end(log_t[1], rtol)) is not None:
             return at_end
-        y = self.first_place(log_t[0])
+        if known > 0 and self._ends_before(known, log_t[0]):
+            return Found(0.0, known, _COARSE, False)
+        if log_t[0] not in self._places:
+            self._places[log_t[0]] = self.first_place(log_t[0])
+        y = self._places[log_t[0]]
         if y is None:
             return None
-        if y <= known and self._ends_before(known, log_t[0]):
-            return Found(0.0, known, _COARSE, False)
         best: Found | None = None
         near, grid, fall = max(NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
         room = _ROOM
