@@ -51,7 +51,7 @@ _MOST_WORK = 4e8
 _LEAST_WORK = 1e6
 """With a smaller cap no labels are looked for: the search alone takes more."""
 _FEW = 500
-"""Rounds up to which the logs of exponential moments are computed in floats: 1e-14 of each is 5e-12 of F."""
+"""Rounds up to which the logs of exponential moments are computed in floats: some 1e-14 of each is 1e-11 of F."""
 _NEGLIGIBLE = math.log(1e-13)
 """A part that is so little of the excess gets no contour."""
 _SLACK = 1e-9
