@@ -171,7 +171,7 @@ class PanelLaw(CloudLaw):
         """By the same rule in floats.  Logs and weights are known to an error each; their sum, and the mean of errors."""
         rule = self.rule(c, 0.0)
         if rule.missed >= _MOST_MISSED or self.atoms():
-            return self.log_mean(c)
+            return PanelLaw.log_mean(self, c)
         logs, roughs = [], []
         for piece, panels in zip(self.pieces, rule.panels, strict=True):
             t, weights = panels.nodes()

@@ -63,6 +63,12 @@ def test_means_in_floats_hold_to_many_digits(setting: Setting) -> None:
         assert claim.rad() < 1e-12
 
 
+def test_nothing_is_known_where_there_would_be_too_many_points() -> None:
+    with working(110):
+        for quick in (False, True):
+            assert law_of(NONE[1], quick=quick).log_mean(1e9).rad() > 1e200
+
+
 @pytest.mark.parametrize("setting", [*NONE, *MIDDLE])
 def test_guesses_are_near(setting: Setting) -> None:
     law, c = law_of(setting), setting[4]
