@@ -73,8 +73,8 @@ _LOOSE, _LOOSE_ROUNDS, _LOOSE_WORK = 1e-7, 400, 2.5e7
 """A relative width and a number of rounds for which a grid of bearable size does, and the work that it may take before
 anything else is tried."""
 _ROUGH, _SOON = 1e-3, 2e3
-"""The relative width of a first grid, which tells where the answer is; and how many times the wanted width it may be for
-a finer one, its error falls with the square of its cells, to be the quickest way."""
+"""The relative width of a first grid, which tells where the answer is; and how many times the wanted width it may be
+wide for a finer one to be the quickest way."""
 _WIDE, _NOTHING = 1e-7, 1e-12
 """A relative width at which another way is worth its time, and an ε that nobody can tell from 0."""
 _CLEARLY = 1 - 1e-9

@@ -168,7 +168,7 @@ class PanelLaw(CloudLaw):
         return (total * (1 + arb(0, rule.missed))).log()
 
     def quick_log_mean(self, c: float) -> arb:
-        """By the same rule in floats.  Logs and weights are known to an error each; their sum, and the mean of errors."""
+        """By the same rule in floats: logs and weights are known to an error each; the mean of errors counts."""
         rule = self.rule(c, 0.0)
         if rule.missed >= _MOST_MISSED or self.atoms():
             return PanelLaw.log_mean(self, c)
