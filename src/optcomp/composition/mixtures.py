@@ -53,7 +53,7 @@ class Curves(Method[Mixture]):
 
     def answer(self, instance: Mixture, target: Target, effort: Effort) -> Found:
         """What they prove by themselves."""
-        return Found(zdw22.in_closed_form(instance, target, ClosedForms(instance)))
+        return Found(zdw22.in_closed_form(instance, target, ClosedForms(instance), effort.rtol))
 
 
 class Losses(Method[Mixture]):

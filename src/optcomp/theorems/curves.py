@@ -10,7 +10,7 @@ A loss left out only makes h smaller, so the second line holds for any part of t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +32,8 @@ _LAST = 1e-13
 """Ends closer than this, relatively, are not moved."""
 _NOTHING = 1e-14
 """Nor are ends closer than this: no reader can tell such an ε from 0."""
+_CLEARLY = 1e3
+"""Times the wanted width: closed forms that are so far apart are not looked at further."""
 
 Atoms = list[tuple[arb, arb]]
 Counted = list[tuple[Law, int]]
@@ -197,8 +199,8 @@ class ClosedForms:
             low, high = next(ends), next(ends)
             return max(told_down(low), 0.0), min(told_up(high), 1.0)
 
-    def epsilon(self, delta: Exact, low: float, high: float) -> tuple[float, float]:
-        """ε between two numbers, within a bracket that is known to hold."""
+    def epsilon(self, delta: Exact, low: float, high: float, wanted: float = 0.0) -> tuple[float, float]:
+        """ε between two numbers, within a bracket that is known to hold; as it was if it would not get so narrow."""
         if not self.known:
             return low, high
         with precision(DEEP_BITS):
@@ -213,7 +215,7 @@ class ClosedForms:
                     return Side.RIGHT
                 return Side.LEFT if self._most(arb(y), weights) <= t else Side.UNDECIDED
 
-            if end != high and side(end) is not Side.LEFT:
+            if (end != high and side(end) is not Side.LEFT) or (wanted and _undecided(side, low, end, wanted)):
                 return low, high
             return certified_root(side, low, end, (low,), _halfway, edges=True)
 
@@ -246,6 +248,20 @@ class ClosedForms:
             for way, value, share in zip(self._curves, exact, weights, strict=True)
         ]
         return max((value.upper() if value.is_finite() else arb(1) for value in values), default=arb(1))
+
+
+def _undecided(side: Callable[[float], Side], low: float, high: float, wanted: float) -> bool:
+    """Whether nothing is decided at two places that are farther apart than a wanted relative width."""
+    for _ in range(_LOOKS):
+        middle = 0.5 * (low + high)
+        match side(middle):
+            case Side.UNDECIDED:
+                return side(middle * (1 + _CLEARLY * wanted) + _CLEARLY * _NOTHING) is Side.UNDECIDED
+            case Side.RIGHT:
+                low = middle
+            case _:
+                high = middle
+    return False
 
 
 def _halfway(low: float, high: float) -> float | None:

@@ -50,6 +50,8 @@ _MOST_WORK = 4e8
 """Nanoseconds that a part may take: if nothing fades, another way is better."""
 _LEAST_WORK = 1e6
 """With a smaller cap no labels are looked for: the search alone takes more."""
+_FEW = 500
+"""Rounds up to which the logs of exponential moments are computed in floats: some 1e-14 of each is 1e-11 of F."""
 _NEGLIGIBLE = math.log(1e-13)
 """A part that is so little of the excess gets no contour."""
 _SLACK = 1e-9
@@ -78,13 +80,18 @@ class Labelled:
     def none(self) -> list[tuple[PartNormalLaw, int]]:
         """The rounds, as far as they have no label."""
         pairs = zip(self.rounds, self.ends.none, strict=True)
-        return [(PartNormalLaw(law, -math.inf, end), count) for (law, count), end in pairs]
+        return [(PartNormalLaw(law, -math.inf, end, quick=self._few), count) for (law, count), end in pairs]
 
     @cached_property
     def middle(self) -> list[PartNormalLaw | None]:
         """The same rounds in the middle, as far as there is one."""
         ends = zip(self.rounds, self.ends.none, self.ends.giant, strict=True)
-        return [PartNormalLaw(law, low, high) if low < high else None for (law, _), low, high in ends]
+        return [PartNormalLaw(law, low, high, quick=self._few) if low < high else None for (law, _), low, high in ends]
+
+    @property
+    def _few(self) -> bool:
+        """Whether K in floats is good enough for all rounds together."""
+        return sum(count for _, count in self.rounds) <= _FEW
 
     def parts(self) -> list[Independent]:
         """The sums that have contours."""

@@ -72,6 +72,9 @@ _MOST_ON_GRID = 2000
 _LOOSE, _LOOSE_ROUNDS, _LOOSE_WORK = 1e-7, 400, 2.5e7
 """A relative width and a number of rounds for which a grid of bearable size does, and the work that it may take before
 anything else is tried."""
+_ROUGH, _SOON = 1e-3, 2e3
+"""The relative width of a first grid, which tells where the answer is; and how many times the wanted width it may be
+wide for a finer one to be the quickest way."""
 _WIDE, _NOTHING = 1e-7, 1e-12
 """A relative width at which another way is worth its time, and an ε that nobody can tell from 0."""
 _CLEARLY = 1 - 1e-9
@@ -87,7 +90,7 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
         return bound("epsilon", mixture, delta, math.inf, math.inf, notes=(LEAK,))
     if t == 0:
         return _without_slack(mixture, delta)
-    goal, wide = goal_for(t), max(_WIDE, effort.rtol)
+    goal = goal_for(t)
 
     def root(laws: Laws, _: int, known: float) -> Bracket | None:
         return _either(
@@ -95,8 +98,8 @@ def epsilon_at(mixture: Mixture, delta: Exact, effort: Effort = _USUAL) -> Bound
             effort,
             lambda work: by_contour(laws, known, work),
             lambda: math.inf if known else about(laws),
-            lambda way, work: way.root(goal.log_t, effort.rtol, work, known),
-            lambda found: found.upper > known and found.upper - found.lower > wide * found.upper + _NOTHING,
+            lambda way, rtol, work: way.root(goal.log_t, rtol, work, known),
+            lambda found: (found.upper - found.lower - _NOTHING) / found.upper if found.upper > known else 0.0,
             lambda found: labels.root(laws, goal, found or _unknown(0.0, _end(laws, goal.log_t[0])), effort),
         )
 
@@ -154,8 +157,8 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
             effort,
             by_contour,
             lambda: source.about_work(excess_plan(source, y, effort.rtol)),
-            lambda way, work: way.excess(y, effort.rtol, work),
-            lambda found: found.upper - found.lower > max(_WIDE, effort.rtol),
+            lambda way, rtol, work: way.excess(y, rtol, work),
+            lambda found: found.upper - found.lower,
             lambda found: labels.excess(laws, y, found or _unknown(-math.inf, 0.0), effort),
         )
 
@@ -182,10 +185,10 @@ def delta_bound(mixture: Mixture, epsilon: Exact, low: float, high: float, found
     return bound("delta", mixture, epsilon, max(min(lower, upper), 0.0), min(upper, 1.0), found)
 
 
-def in_closed_form(mixture: Mixture, target: Target, closed: ClosedForms) -> Bound:
-    """What closed forms prove by themselves, where δ leaves room beside the leaks."""
+def in_closed_form(mixture: Mixture, target: Target, closed: ClosedForms, wanted: float = 0.0) -> Bound:
+    """What closed forms prove by themselves, where δ leaves room beside the leaks; little if that is too wide."""
     given = target.given
-    ends = closed.delta(given) if target.quantity == "delta" else closed.epsilon(given, 0.0, basic(mixture))
+    ends = closed.delta(given) if target.quantity == "delta" else closed.epsilon(given, 0.0, basic(mixture), wanted)
     return bound(target.quantity, mixture, given, *ends, method=ALONE)
 
 
@@ -232,13 +235,13 @@ def _either(
     effort: Effort,
     contour: Callable[[float], Bracket | None],
     about: Callable[[], float],
-    grid: Callable[[Way, float], Found | None],
-    wide: Callable[[Bracket], bool],
+    grid: Callable[[Way, float, float], Found | None],
+    width: Callable[[Bracket], float],
     labelled: Callable[[Bracket | None], Bracket],
 ) -> Bracket | None:
     """By the contour or on a grid: the one that promises more first, and the other where that is wide.
 
-    `about` guesses the work of the contour.
+    `about` guesses the work of the contour; `width` is what counts of that of a bracket, relatively.
     """
     sampled = isinstance(laws[0][0], MixedNormalLaw | ReplacedNormalLaw | GluedNormalLaw)
     rounds = sum(count for _, count in laws) if sampled else 0
@@ -246,7 +249,7 @@ def _either(
     if way is None:
         return contour(effort.work)
     if effort.rtol >= _LOOSE and _FEW < rounds <= _LOOSE_ROUNDS:
-        quick = grid(way, min(effort.work, _LOOSE_WORK))
+        quick = grid(way, effort.rtol, min(effort.work, _LOOSE_WORK))
         if quick is not None and not quick.capped:
             return bracket_of(quick)
     replaced = rounds > _FEW and not isinstance(laws[0][0], MixedNormalLaw)
@@ -256,15 +259,21 @@ def _either(
         first = contour(min(effort.work, _FIRST_REPLACED) if replaced else effort.work)
         if first is None or not first.capped:
             return first
-    elif rounds > _FEW and not (by_labels := labelled(None)).capped:
-        return by_labels
-    on_grid = grid(way, effort.work)
+    elif rounds > _FEW:
+        rough = grid(way, max(_ROUGH, effort.rtol), effort.work)
+        known = None if rough is None else replace(bracket_of(rough), capped=True)
+        off = 1.0 if known is None else width(known)
+        if rough is not None and off <= effort.rtol:
+            return bracket_of(rough)
+        if off > _SOON * effort.rtol and not (by_labels := labelled(known)).capped:
+            return by_labels
+    on_grid = grid(way, effort.rtol, effort.work)
     if on_grid is None:
         return first if asked and not replaced else contour(effort.work)
     found = bracket_of(on_grid) if first is None else bracket_of(on_grid).meet(first)
     if found.capped and rounds > _FEW and not (by_labels := labelled(found)).capped:
         return by_labels
-    if (asked and not replaced) or not (wide(found) or (found.capped and dear < _MOST_WORK)):
+    if (asked and not replaced) or not (width(found) > max(_WIDE, effort.rtol) or (found.capped and dear < _MOST_WORK)):
         return found
     other = contour(effort.work)
     if other is None:

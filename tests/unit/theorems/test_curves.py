@@ -102,3 +102,15 @@ def test_too_many_kinds_prove_nothing() -> None:
     forms = closed({oc.Laplace(1 + i / 64): 1 for i in range(41)})
     assert forms.delta(1.0) == (0.0, 1.0)
     assert forms.epsilon(1e-6, 0.5, 9.0) == (0.5, 9.0)
+
+
+def test_what_would_be_wide_is_given_up_and_what_is_narrow_is_not() -> None:
+    """Two places that nothing is decided about, farther apart than is wanted, are enough to know."""
+    narrow = closed(_subsampled_beside()[0])
+    for wanted in (1e-9, 1e-3):
+        assert narrow.epsilon(1e-6, 0.0, float("inf"), wanted) == narrow.epsilon(1e-6, 0.0, float("inf"))
+    wide = closed({oc.PoissonSubsampled(oc.Gaussian(1), 1e-2): 50})
+    low, high = wide.epsilon(1e-6, 0.0, float("inf"))
+    assert high - low > 0.01 * high
+    assert wide.epsilon(1e-6, 0.0, float("inf"), 1e-9) == (0.0, float("inf"))
+    assert wide.epsilon(1e-6, 0.0, float("inf"), 1.0) == (low, high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from flint import arb
 
 from optcomp import Gaussian, PoissonSubsampled, compose
 from optcomp.instances import Laws
-from optcomp.numerics.contour import Bracket, Contour, Goal, Independent, Sides, excess_at, excess_root
+from optcomp.numerics.contour import Anchor, Bracket, Contour, Goal, Independent, Sides, excess_at, excess_root
 from optcomp.numerics.laws import MixedNormalLaw, NormalLaw
 from optcomp.theorems import label_guess, labels
 from optcomp.theorems.label_guess import Ends
@@ -220,3 +221,25 @@ def test_small_rates_are_narrow(rate: float, sigma: float, rounds: int, delta: f
     back = compose({PoissonSubsampled(Gaussian(sigma), rate): rounds}, epsilon=found.upper)
     assert back.lower <= delta
     assert back.upper - back.lower <= 1e-9 * back.upper
+
+
+@pytest.mark.parametrize(("sigma", "rate", "count", "delta"), [(0.5, 1e-3, 100, 1e-4), (0.8, 1e-3, 15, 1e-6)])
+def test_a_rough_grid_tells_where_to_begin(
+    sigma: float, rate: float, count: int, delta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One set of labels is enough, and what it proves lies within what finer grids prove."""
+    joint, made = labels._joint, []
+
+    def counted(*args: Any) -> Anchor | None:
+        made.append(args)
+        return joint(*args)
+
+    monkeypatch.setattr(labels, "_joint", counted)
+    rounds = {PoissonSubsampled(Gaussian(sigma), rate): count}
+    found = compose(rounds, delta=delta)
+    assert len(made) == 1
+    assert found.upper - found.lower <= 1e-9 * found.upper
+    on_grid = compose(rounds, delta=delta, rtol=1e-7)
+    assert len(made) == 1
+    assert on_grid.lower < found.lower
+    assert found.upper < on_grid.upper

@@ -143,6 +143,11 @@ class Independent:
         return sum(copies * law.log_most_near(c, theta, radius) for law, copies in self.laws) + 1e-9
 
     @cached_property
+    def fadings(self) -> dict[Contour, float]:
+        """From which θ on everything is negligible, for the plans that were asked for."""
+        return {}
+
+    @cached_property
     def returns(self) -> bool:
         """Whether some law comes back near 1 again and again, so that ranges are best left out many at a time."""
         return any(law.returns for law, _ in self.laws)
@@ -165,7 +170,9 @@ class _Gathering:
     def _without_smoothing(self, plan: Contour) -> Contour:
         """The plan without smoothing, if the laws fade about as soon as it would cut."""
         blurred = node_reach(plan) / math.sqrt(plan.smoothing)
-        self.faded = self._faded(plan)
+        if plan not in self.whole.fadings:
+            self.whole.fadings[plan] = self._faded(plan)
+        self.faded = self.whole.fadings[plan]
         return replace(plan, smoothing=0.0) if self.faded <= max(1.5 * blurred, 200 * plan.step) else plan
 
     def _faded(self, plan: Contour) -> float:

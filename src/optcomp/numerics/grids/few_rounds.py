@@ -46,6 +46,9 @@ _ROUGH = 12.0
 """e^-12 of F may be folded in where only a guess is wanted."""
 _SHARE, _ORDER = 0.6, 1 / 1.9
 """Of the wanted width goes to the grid, whose error falls about with the square of its width."""
+_MIDWAY, _FAR, _CLOSE_SHARE, _TAKEN, _CLOSE_GROWN = 1 << 16, 8, 0.97, 1.5, 0.5
+"""Places of a grid on the way to one of so many times as many: from the first one neither width nor round-off of the
+last is known well.  From there on the share of the grid, less so many times that of round-off, and how that grows."""
 _LONGEST, _MOST_AIM = 64, 1e-3
 """A law may be so many times as long as the period, and the largest relative error of F that is aimed at."""
 _LOST = 0.03
@@ -87,6 +90,7 @@ class Grid:
         self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
         self._towards = self._laws[0][0].direction == "towards"
         self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+        self._places: dict[float, float | None] = {}
         self._last = math.fsum(copies * law.most for law, copies in self._laws) * (1 + 4 * U)
 
     @property
@@ -103,11 +107,13 @@ class Grid:
             return None
         if (at_end := self._at_end(log_t[1], rtol)) is not None:
             return at_end
-        y = self.first_place(log_t[0])
+        if known > 0 and self._ends_before(known, log_t[0]):
+            return Found(0.0, known, _COARSE, False)
+        if log_t[0] not in self._places:
+            self._places[log_t[0]] = self.first_place(log_t[0])
+        y = self._places[log_t[0]]
         if y is None:
             return None
-        if y <= known and self._ends_before(known, log_t[0]):
-            return Found(0.0, known, _COARSE, False)
         best: Found | None = None
         near, grid, fall = max(NEAR, 0.02 * rtol), self._fineness(work, rtol), 1 / y if y else 1.0
         room = _ROOM
@@ -334,14 +340,19 @@ class _Fineness:
             return None
         left = self.work - self.size * (_LONG_PLACE if self.long else _PLACE)
         least = math.log(_LEAST_ROOM)
-        room = over + math.log(_GROWN * _ROUNDED / max(rounding, 1e-9))  # with less room a longer period, but in floats
+        share, grown = _SHARE, _GROWN
+        if self.size >= _MIDWAY:
+            share, grown = _CLOSE_SHARE - _TAKEN * min(rounding / _CLOSE_GROWN, _ROUNDED), _CLOSE_GROWN
+        room = over + math.log(grown * _ROUNDED / max(rounding, 1e-9))  # with less room a longer period, but in floats
         long = self.long or (rounding > _ROUNDED and room < least)
         room = max(room + (_LONGER if long > self.long else 0.0), least)
         most = min(left / (_LONG_PLACE if long else _PLACE), _MOST)
         if most < 1:
             return None
-        wanted = self.size * max(width - 2 * rounding, _SHARE) ** _ORDER / _SHARE**_ORDER
+        wanted = self.size * max(width - 2 * rounding, share) ** _ORDER / share**_ORDER
         size = 1 << min(math.ceil(math.log2(wanted)), math.floor(math.log2(most)))
+        if self.size < _MIDWAY and size > _FAR * _MIDWAY:
+            size = _MIDWAY
         gained = size > self.size or (size == self.size and (long > self.long or rounding > _ROUNDED))
         return _Fineness(left, room, size, long, self.plain) if gained else None
 

@@ -8,8 +8,8 @@ the inverse transform of φ times
 
     (1 - e^{-lh} a^l) a (1 - e^{-h})/((1-a)(1-b)) - (1 - e^{-lh}) a^l/(1 - a).
 
-It falls with the square of the frequency, so errors of φ far out hardly count.  l is m/8 of the period, so a^l takes
-eight values only.  If k + l is within the first period nothing is folded in from below: no sum is below place 0.
+It falls with the square of the frequency, so errors of φ far out hardly count.  l is m/16 of the period, so a^l takes
+16 values only.  If k + l is within the first period nothing is folded in from below: no sum is below place 0.
 Between two places F is linear in e^y.
 """
 
@@ -26,9 +26,9 @@ import numpy.typing as npt
 from optcomp.numerics.blocked import LIBM, Floats, U
 from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum, Kept
 
-PARTS = 8
+PARTS = 16
 """A window is so many parts of the period, or fewer."""
-_ROUNDINGS = 400.0
+_ROUNDINGS = 410.0
 """Units by which a kernel may be off, over its terms; counted in `docs/grids.md`."""
 
 Reals = npt.NDArray[np.floating]
@@ -54,7 +54,7 @@ class Kernel:
 
     @classmethod
     def of(cls, h: float, tilt: float, size: int, *, parts: int, long: bool) -> Kernel:
-        """For a window of some eighths of the period."""
+        """For a window of some sixteenths of the period."""
         kind: type = np.longdouble if long else np.float64
         length, width, step = parts * size // PARTS, kind(h), kind(tilt) * kind(h)
         index = np.arange(size // 2 + 1)
@@ -80,11 +80,13 @@ def _one_less(step: np.floating, square: Reals, product: Reals) -> Complexes:
 
 
 def _turns(parts: int, kind: type) -> Complexes:
-    """e^{2πi parts k/8} for k = 0 ... 7."""
-    root = np.sqrt(kind(0.5))
-    table: Reals = np.array([1, root, 0, -root, -1, -root, 0, root], dtype=kind)
+    """e^{2πi parts k/16} for k = 0 ... 15: roots of sums that lose two bits at most, so within 4u of themselves."""
+    half = np.sqrt(kind(0.5))
+    quarter = [kind(1), np.sqrt((1 + half) / 2), half, np.sqrt((1 - half) / 2)]
+    falling = [*quarter, kind(0), *(-cosine for cosine in quarter[:0:-1])]  # cosines from 0 up to, but not at, π
+    table: Reals = np.array([*falling, *(-cosine for cosine in falling)], dtype=kind)
     at = parts * np.arange(PARTS) % PARTS
-    return np.asarray(table[at] + 1j * table[(at - 2) % PARTS])
+    return np.asarray(table[at] + 1j * table[(at - PARTS // 4) % PARTS])
 
 
 class GridCurve(GridSum):

@@ -52,6 +52,8 @@ _LEAST_FIRST = 1e-7
 """Where the first cell holds less, the density changes little from cell to cell where it matters."""
 _RECUTS, _MORE = 6, 1.1
 """How often edges are moved because a cell's loss falls short of its place, and by how much more than that."""
+_UNNOTICED = 1e-60
+"""Cells of so little mass are not recut: far out floats cannot tell their losses."""
 _MOST_SKEW = 0.25
 """Of h: cells whose middle of mass is farther off are rounded down."""
 
@@ -172,7 +174,7 @@ class MixedGrid:
             scale = 1.0 if towards else np.exp(-np.minimum(start + place * h, 700.0)) / self.left
             short = scale * (loose - sign * difference)
             good = short <= 0.25 * slip * own
-            if number == _RECUTS or good.all():
+            if number == _RECUTS or not (own[~good] > _UNNOTICED).any():
                 break
             rise = self._recut(
                 rise, start, left_out, np.where(good | (own <= 0), 0.0, short / np.maximum(own, _LEAST)), sign

@@ -188,6 +188,9 @@ class CloudLaw(Law):
     A cloud depends on the tilt and the octave of θ only, not on what was asked before: answers repeat exactly.
     """
 
+    first_octave = 0.0
+    """Smaller θ share one cloud."""
+
     def __init__(self) -> None:
         self._clouds: dict[tuple[float, float], Cloud] = {}
         self._known: dict[tuple[float, str], float] = {}
@@ -210,7 +213,7 @@ class CloudLaw(Law):
 
     def waves(self, c: float, theta: Floats) -> Waves:
         """φ at ascending places, octave by octave."""
-        octave = np.ceil(np.log2(np.maximum(theta, 1.0)))
+        octave = np.ceil(np.log2(np.maximum(theta, 2.0**self.first_octave)))
         parts = [self._octave(c, 2.0**value, theta[octave == value]) for value in np.unique(octave).tolist()]
         return joined(parts, theta)
 
@@ -224,7 +227,7 @@ class CloudLaw(Law):
     def slope(self, c: float) -> float:
         """√E(L-m)² under the tilted law, by x² <= (e^{hx} + e^{-hx} - 2)/h²; tilts have 24 bits, so c ± h are exact."""
         if (c, "slope") not in self._known:
-            cloud = self.kept_cloud(c, 1.0)
+            cloud = self.kept_cloud(c, 2.0**self.first_octave)
             step = 2.0 ** math.floor(math.log2(min(0.05 / (cloud.spread + 1e-300), 0.25, 0.5 * (c + 1))))
             with precision(SUM_BITS):
                 here, centre = self.log_mean(c), arb(cloud.centre)
@@ -235,5 +238,5 @@ class CloudLaw(Law):
 
     def cost(self, c: float, theta: float, count: int) -> float:
         """Two trigonometric functions for each point, or a multiplication and some of them for all nodes together."""
-        points = self.points(c, 2.0 ** math.ceil(math.log2(max(theta, 1.0))))
+        points = self.points(c, 2.0 ** math.ceil(math.log2(max(theta, 2.0**self.first_octave))))
         return 100.0 + (1.0 + 40.0 * _SIDE / count if in_products(count, int(points)) else 40.0) * points

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 
 from optcomp.numerics.balls import QUICK_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import Floats
@@ -28,9 +28,12 @@ class PartNormalLaw(PanelLaw):
     """The part of a loss towards the mixture with low < x <= high; both ends are short binary fractions, or none."""
 
     whole = False
+    first_octave = 6.0  # up to θ = 64 panels are hardly ever narrower than for θ = 0
 
-    def __init__(self, law: MixedNormalLaw, low: float, high: float) -> None:
+    def __init__(self, law: MixedNormalLaw, low: float, high: float, *, quick: bool = False) -> None:
+        """If quick, exponential moments are computed in floats: to 14 digits or so, enough for some hundred rounds."""
         super().__init__()
+        self._quick, self._means = quick, dict[tuple[float, int], arb]()
         self.mu, self.q, self.low, self.high = law.mu, law.q, low, high
         self.pieces = (
             Piece(law.mu, Fraction(law.mu) ** 2 / 2, law.q, 1, "one", normal=True, origin=0.0, low=low, high=high),
@@ -51,6 +54,12 @@ class PartNormalLaw(PanelLaw):
 
     def atoms(self) -> Atoms:
         return []
+
+    def log_mean(self, c: float) -> arb:
+        key = c, int(ctx.prec)
+        if key not in self._means:
+            self._means[key] = self.quick_log_mean(c) if self._quick else super().log_mean(c)
+        return self._means[key]
 
     def cumulants(self, c: Floats) -> tuple[Floats, Floats, Floats]:
         """As for all panels; but small logs know what is missing of the mass."""

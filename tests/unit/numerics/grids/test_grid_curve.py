@@ -104,11 +104,11 @@ class NothingBeyond(GridCurve):
 @pytest.mark.parametrize(
     ("broken", "size", "parts"),
     [
-        (NoError, 256, 8),
-        (NothingFolded, 32, 8),
-        (FoldedFromAbove, 64, 8),
-        (FoldedFromBelow, 32, 1),
-        (NothingBeyond, 256, 1),
+        (NoError, 256, PARTS),
+        (NothingFolded, 32, PARTS),
+        (FoldedFromAbove, 64, PARTS),
+        (FoldedFromBelow, 32, PARTS // 8),
+        (NothingBeyond, 256, PARTS // 8),
     ],
 )
 def test_every_term_is_needed(broken: type[GridCurve], size: int, parts: int) -> None:
@@ -134,7 +134,7 @@ def test_a_window_within_the_first_period_needs_no_bound_from_below() -> None:
     """No sum lies below the first place: without any Chernoff bound from below the lower side stands."""
     masses = np.array([0.9, 0.0, 0.0, 0.1])
     laws = [(GridLaw(Fraction(0), masses, 0.0, None), 3)]
-    kernel = Kernel.of(0.25, 0.5, 16, parts=6, long=False)
+    kernel = Kernel.of(0.25, 0.5, 16, parts=12, long=False)
     sums = GridCurve(laws, kernel, [log_masses(laws, 0.25, 2.0)])
     with working(BITS):
         truth = excess_of(convolved([(masses.tolist(), 3)]), 0, 0.25, 0.9)
@@ -178,7 +178,7 @@ def _exact(value: np.floating) -> arb:
 def test_a_tilt_too_steep_proves_nothing() -> None:
     """More than e from place to place: the sides are infinite, not wrong."""
     laws = [(GridLaw(Fraction(0), np.array([0.5, 0.5]), 0.0, None), 2)]
-    sums = GridCurve(laws, Kernel.of(1.0, 3.0, 16, parts=8, long=False), [])
+    sums = GridCurve(laws, Kernel.of(1.0, 3.0, 16, parts=PARTS, long=False), [])
     assert sums.sides(0.5) == (-math.inf, math.inf)
 
 

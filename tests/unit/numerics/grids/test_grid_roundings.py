@@ -13,7 +13,7 @@ from flint import acb, arb
 
 from optcomp.numerics.blocked import U
 from optcomp.numerics.grids import grid_curve
-from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
+from optcomp.numerics.grids.grid_curve import PARTS, GridCurve, Kernel
 from optcomp.numerics.grids.grid_law import GridLaw
 from optcomp.numerics.grids.grid_sum import log_masses
 from tests.oracles.truth import real, working
@@ -27,7 +27,7 @@ def law_of(rng: Random, size: int) -> GridLaw:
 
 def curve_of(law: GridLaw, copies: int) -> GridCurve:
     others = [log_masses([(law, copies)], 0.25, c) for c in (0.3, 0.1)]
-    return GridCurve([(law, copies)], Kernel.of(0.25, 0.2, 256, parts=8, long=False), others)
+    return GridCurve([(law, copies)], Kernel.of(0.25, 0.2, 256, parts=PARTS, long=False), others)
 
 
 def test_the_error_of_the_whole_mass() -> None:
@@ -62,7 +62,7 @@ def test_no_part_of_the_error_of_a_kernel_is_idle() -> None:
     """In balls: without its constant, or without what exponents add, some value is farther off than is counted."""
     rng, without = Random("kernel parts"), 0
     for _ in range(12):
-        h, size, parts = math.exp(rng.uniform(-12, -4)), 1 << rng.randint(5, 8), rng.randint(1, 8)
+        h, size, parts = math.exp(rng.uniform(-12, -4)), 1 << rng.randint(5, 8), rng.randint(1, PARTS)
         kernel = Kernel.of(h, math.exp(rng.uniform(-4, 2)), size, parts=parts, long=False)
         with working(600):
             for n in rng.sample(range(size // 2 + 1), 6):
@@ -95,7 +95,7 @@ class Rough(Kernel):
 def test_the_error_of_a_kernel_is_used() -> None:
     """The claimed error grows by so many units of φ times the kernel, averaged over the nodes."""
     law = law_of(Random("rough"), 8)
-    kernel = Kernel.of(0.25, 0.2, 256, parts=8, long=False)
+    kernel = Kernel.of(0.25, 0.2, 256, parts=PARTS, long=False)
     rough = Rough(**{field.name: getattr(kernel, field.name) for field in fields(Kernel)})
     plain, other = (GridCurve([(law, 3)], each, []) for each in (kernel, rough))
     tilted = law.masses * np.exp(0.2 * 0.25 * np.arange(8))

@@ -28,8 +28,8 @@ MIDDLE: list[Setting] = [
 THETA = [0.0, 0.3, 2.0, 11.0, 300.0]
 
 
-def law_of(setting: Setting) -> PartNormalLaw:
-    return PartNormalLaw(MixedNormalLaw(setting[0], setting[1], "towards"), setting[2], setting[3])
+def law_of(setting: Setting, *, quick: bool = False) -> PartNormalLaw:
+    return PartNormalLaw(MixedNormalLaw(setting[0], setting[1], "towards"), setting[2], setting[3], quick=quick)
 
 
 @cache
@@ -52,6 +52,21 @@ def test_the_mean_is_that_of_the_part(setting: Setting) -> None:
         claim, truth = law_of(setting).log_mean(setting[4]), moment(setting, 0.0).real.log()
         assert claim.overlaps(truth)
         assert claim.rad() < 1e-18
+
+
+@pytest.mark.parametrize("setting", [*NONE, *MIDDLE])
+def test_means_in_floats_hold_to_many_digits(setting: Setting) -> None:
+    """They are asked for where some hundred rounds multiply the error."""
+    with working(110):
+        claim, truth = law_of(setting, quick=True).log_mean(setting[4]), moment(setting, 0.0).real.log()
+        assert claim.contains(truth)
+        assert claim.rad() < 1e-12
+
+
+def test_nothing_is_known_where_there_would_be_too_many_points() -> None:
+    with working(110):
+        for quick in (False, True):
+            assert law_of(NONE[1], quick=quick).log_mean(1e9).rad() > 1e200
 
 
 @pytest.mark.parametrize("setting", [*NONE, *MIDDLE])

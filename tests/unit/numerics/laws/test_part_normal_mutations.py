@@ -44,6 +44,12 @@ def mean_held(setting: Setting) -> bool:
         return bool(law_of(setting).log_mean(setting[4]).overlaps(moment(setting, 0.0).real.log()))
 
 
+def quick_mean_held(setting: Setting) -> bool:
+    """The same for K in floats."""
+    with working(BITS):
+        return bool(law_of(setting, quick=True).log_mean(setting[4]).overlaps(moment(setting, 0.0).real.log()))
+
+
 def phi(setting: Setting, theta: float) -> acb:
     return moment(setting, theta) / moment(setting, 0.0)
 
@@ -143,6 +149,24 @@ TERMS: list[Term] = [
         lambda: mean_held(STEEP),
     ),
     ("beyond the panels", PanelLaw, "_made", " + one.beyond(top)", "", early_ends, lambda: mean_held(NONE[1])),
+    (
+        "logs in floats",
+        PanelLaw,
+        "quick_log_mean",
+        "off + fold_error",
+        "fold_error",
+        as_it_is,
+        lambda: quick_mean_held(HUMPS),
+    ),
+    (
+        "missed in floats",
+        PanelLaw,
+        "quick_log_mean",
+        " + rule.missed",
+        "",
+        coarse_waves,
+        lambda: quick_mean_held(NONE[1]),
+    ),
     (
         "missed by φ",
         PanelLaw,
