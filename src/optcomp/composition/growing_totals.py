@@ -6,10 +6,12 @@ are made for the list as it is now, and where they do not help either the total 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from optcomp.composition import named
 from optcomp.composition.widths import is_narrow
+from optcomp.guarantees import KnownLoss
 from optcomp.instances import Mixture
 from optcomp.theorems import LOOSE, Bound, Effort, Growing, Target, opt
 
@@ -46,6 +48,11 @@ class GrowingTotals:
         other = GrowingTotals()
         other._asked = {key: replace(asked, growing=asked.growing.copy()) for key, asked in self._asked.items()}
         return other
+
+    def ahead(self, counts: Mapping[KnownLoss, int], target: Target, rtol: float | None) -> float | None:
+        """The upper side of the ε of just these mechanisms, at once, if it was computed ahead."""
+        asked = self._asked.get((target, rtol))
+        return None if asked is None else asked.growing.ahead(counts)
 
     def total(self, mixture: Mixture, target: Target, rtol: float | None, base: Mixture | None = None) -> Bound:
         """The total of a mixture; of something that may come on top of `base`, contours are made for that alone."""

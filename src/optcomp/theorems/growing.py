@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from optcomp.guarantees import KnownLoss
 from optcomp.instances import Laws, Mixture, coins_of, slack
-from optcomp.numerics import FLOAT_BITS, MOST_COUNTED, Floats, Ints
+from optcomp.numerics import FLOAT_BITS, Floats, Ints
 from optcomp.numerics.contour import (
     Aim,
     Anchor,
@@ -35,6 +35,7 @@ from optcomp.numerics.contour import (
 )
 from optcomp.numerics.laws import Law, Summand
 from optcomp.theorems import zdw22
+from optcomp.theorems.ahead import Pace
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.growing_grid import GrowingGrid
 from optcomp.theorems.opt import Effort, goal_for
@@ -59,10 +60,8 @@ _WIDE = 1.2
 """A direction that is wider than so many times the aim needs another contour."""
 _NOTHING = 1e-11
 """An ε below which a relative width means nothing."""
-_AHEAD, _FEWEST = 64, 4
-"""Totals that are computed together where a list grows evenly, and the fewest that are worth it."""
-_PAUSE = 16
-"""Answers before the next attempt, after one that hardly proved anything."""
+_NEAR = 0.02
+"""Of the wanted width an end may be farther out than errors ask for, where many are looked for at once."""
 _MOST_COINS = 64
 """Different ε that may come beside those that a contour was made for: then they are better taken together."""
 
@@ -87,17 +86,35 @@ class Growing:
         self.target, self.effort = target, effort
         # replaced as a whole: an answer uses one set of contours throughout
         self._contours: _Contours | GrowingGrid | None = None
+        self._pace = Pace()
 
     def copy(self) -> Growing:
         """The same, from now on independent; contours are shared."""
         other = Growing(self.target, self.effort)
         other._contours = None if self._contours is None else self._contours.copy()
+        other._pace = self._pace.copy()
         return other
+
+    def ahead(self, counts: Mapping[KnownLoss, int]) -> float | None:
+        """The upper side for just these mechanisms, at once, if it was computed ahead."""
+        table = self._pace.table
+        return None if table is None else table.upper(counts)
 
     def answer(self, mixture: Mixture) -> Bound | None:
         """From the contours that are kept, perhaps wide; None where they do not serve."""
-        contours = self._contours
-        return contours.answer(mixture) if contours is not None and suits(mixture) else None
+        contours, pace = self._contours, self._pace
+        if contours is None or not suits(mixture):
+            return None
+        known = None if pace.table is None else pace.table.at(mixture)
+        if known is not None:
+            return zdw22.epsilon_bound(mixture, self.target.given, known.lower, known.upper, [known])
+        bound = contours.answer(mixture)
+        if bound is not None and self.target.quantity == "epsilon":
+            even = pace.asked(mixture)
+            if even is not None and isinstance(contours, _Contours):
+                rows, found = contours.ahead(mixture, *even)
+                pace.keep(mixture, even[0], rows, found, zdw22.clearly_less(mixture))
+        return bound
 
     def renew(self, mixture: Mixture, further: float = 1.0, about: float | None = None) -> bool:
         """Make contours for this list and for what may come, at least so many times as much; False if that cannot be.
@@ -111,22 +128,18 @@ class Growing:
 
         A grid comes first for few rounds, for which contours take too many nodes, and last for others.
         """
-        before, self._contours = self._contours, None
+        self._contours = None
         if not (suits(mixture) and self._open(mixture)):
             return
-        asked = before.before if isinstance(before, _Contours) else []
         grid = partial(GrowingGrid.of, self.target, self.effort, mixture, further)
-        easy, hard = (partial(self._integral, mixture, further, about, asked, how) for how in (_EASY, _HARD))
+        easy, hard = (partial(self._integral, mixture, further, about, how) for how in (_EASY, _HARD))
         for make in (grid, easy, hard) if mixture.count < _FEW_ROUNDS else (easy, grid, hard):
             self._contours = make()
             yield self._contours is not None
 
-    def _integral(
-        self, mixture: Mixture, further: float, about: float | None, asked: list[Laws], how: slice
-    ) -> _Contours | None:
-        """Contours, if they do not take too many nodes; `asked` are the last lists."""
+    def _integral(self, mixture: Mixture, further: float, about: float | None, how: slice) -> _Contours | None:
+        """Contours, if they do not take too many nodes."""
         made = _Contours(self.target, self.effort, mixture)
-        made.before = asked
         return made if made.first(mixture, further, about, how) else None
 
     def _open(self, mixture: Mixture) -> bool:
@@ -145,9 +158,6 @@ class _Contours:
         self._apart: dict[float, CoinLaw] = {}
         self._laws_of: dict[KnownLoss, tuple[Law, ...]] = {}
         self.ways: list[_Way] = []
-        self.before: list[Laws] = []
-        self._ahead: dict[tuple[tuple[Summand, int], ...], Bracket] = {}
-        self._pause = 0
 
     def copy(self) -> _Contours:
         """The same, from now on independent; contours are shared."""
@@ -155,7 +165,6 @@ class _Contours:
         other.__dict__.update(self.__dict__)
         other._apart, other._laws_of = self._apart.copy(), self._laws_of.copy()
         other.ways = [replace(way, tilts=way.tilts.copy()) for way in self.ways]
-        other.before, other._ahead = self.before.copy(), self._ahead.copy()
         return other
 
     def first(self, mixture: Mixture, further: float, about: float | None, how: slice) -> bool:
@@ -172,35 +181,22 @@ class _Contours:
         laws = self._laws(mixture)
         if laws is None or len(laws) != len(self.ways):
             return None
-        if self.target.quantity == "delta":
-            with np.errstate(all="ignore"):
-                return self._delta(mixture, laws)
-        known = self._ahead.pop(tuple(laws[0]), None)
-        if known is not None and not mixture.pairs.count:
-            self.before = [*self.before[-1:], laws[0]]
-            return zdw22.epsilon_bound(mixture, self.target.given, known.lower, known.upper, [known])
         with np.errstate(all="ignore"):
-            bound = self._epsilon(mixture, laws)
-            self._look_ahead(mixture, laws)
-        return bound
+            return self._delta(mixture, laws) if self.target.quantity == "delta" else self._epsilon(mixture, laws)
 
-    def _look_ahead(self, mixture: Mixture, laws: Sequence[Laws]) -> None:
-        """Where a list grows evenly, the next totals at once: each is proved by itself, and kept until it is asked."""
-        self.before = [*self.before[-2:], laws[0]]
-        self._pause -= 1
-        steps = _even_steps(self.before)
-        way = self.ways[0]
-        apart = not mixture.pairs.count and all(len(each) == len(mixture.losses) for each in laws)
-        if steps is None or not apart or self._pause > 0 or way.kept is None or not way.kept.covers(laws[0]):
-            return  # laws of one mechanism must stand in the same place in every direction
-        rows = np.arange(1, _AHEAD + 1)[:, np.newaxis] * steps + np.array([copies for _, copies in laws[0]])
-        found = self._brackets(mixture, laws, rows.astype(np.float64))
-        self._ahead = {
-            tuple((law, int(count)) for (law, _), count in zip(laws[0], row, strict=True)): bracket
-            for row, bracket in zip(rows.tolist(), found, strict=True)
-            if bracket is not None
-        }
-        self._pause = 0 if len(self._ahead) >= _FEWEST else _PAUSE
+    def ahead(self, mixture: Mixture, steps: Ints, rows: int) -> tuple[Floats, list[Bracket | None]]:
+        """The next numbers of copies of a list without pairs that grows evenly, and ε where it is proved."""
+        laws, way = self._laws(mixture), self.ways[0]
+        none = np.empty((0, steps.size))
+        if laws is None or way.kept is None or not way.kept.covers(laws[0]):
+            return none, []
+        if any(len(each) != len(mixture.losses) for each in laws):
+            return none, []  # laws of one mechanism must stand in the same place in every direction
+        now = np.array([copies for _, copies in laws[0]])
+        room = way.kept.room(laws[0])
+        counts = (np.arange(1, min(rows, room) + 1)[:, np.newaxis] * steps + now).astype(np.float64)
+        with np.errstate(all="ignore"):
+            return counts, self._brackets(mixture, laws, counts)
 
     def _brackets(self, mixture: Mixture, laws: Sequence[Laws], copies: Floats) -> list[Bracket | None]:
         """ε for several numbers of copies, a row for each; none where it is not proved to be narrow."""
@@ -208,7 +204,7 @@ class _Contours:
         several = way.kept.several([law for law, _ in laws[0]], copies) if way.kept is not None else None
         if several is None or not way.y > 0:
             return [None] * copies.shape[0]
-        lower, upper = several.roots(goal.log_t, np.full(copies.shape[0], way.y))
+        lower, upper = several.roots(goal.log_t, np.full(copies.shape[0], way.y), _NEAR * self.effort.rtol)
         good = upper - lower <= _WIDE * self.effort.rtol * upper + _NOTHING
         for place in range(1, len(laws)):
             good &= self._all_below(place, [law for law, _ in laws[place]], copies, lower, goal.log_t[0])
@@ -344,16 +340,6 @@ class _Contours:
             return aim_at(now, then, float(given), rtol)
         goal = goal_for(slack(mixture.leaky, given, FLOAT_BITS))
         return aim_for(now, then, sum(goal.log_t) / 2, sum(goal.log_rest) / 2, rtol, about)
-
-
-def _even_steps(asked: Sequence[Laws]) -> Ints | None:
-    """By how much each count grows from one list to the next, if that is the same twice."""
-    if len(asked) < 3 or any([law for law, _ in laws] != [law for law, _ in asked[-1]] for laws in asked):
-        return None
-    first, second, third = (np.array([copies for _, copies in laws]) for laws in asked[-3:])
-    steps = third - second
-    even = bool((second - first == steps).all() and (steps >= 0).all() and steps.any())
-    return steps if even and third.max() + _AHEAD * steps.max() < MOST_COUNTED else None
 
 
 def suits(mixture: Mixture) -> bool:

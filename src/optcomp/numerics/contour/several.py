@@ -3,7 +3,7 @@ r"""One contour for several sums at once: a row for each, with its own numbers o
 With log φ = \sum n_i log φ_i at the nodes and K = \sum n_i K_i, rows differ by n alone.  The sum of `integral.py`
 without smoothing is then one of arrays,
 
-    S(y) = (Δ/π) sum' |φ| Re(e^{i(arg φ - θy)} / s(s+1)),   z S(y) = H(y) + aliasing,   z = e^{K(c) - cy}
+    S(y) = (Δ/π) sum' |φ/s(s+1)| cos(arg φ - arg s(s+1) - θy),   z S(y) = H(y) + aliasing,   z = e^{K(c) - cy}
 
 and its errors are those that are named there, each no smaller here: a term is off by |φ|/|s(s+1)| times
 e^{error of log φ} - 1, and by some u for the size, θy and the phase; N terms in any order lose (N-1)u of their sizes.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,14 @@ _ROUNDING, _PLACED = 100.0, 10.0
 """Units of round-off of a term: of weights and functions, and of every phase that was added to its own."""
 _NEWTON, _CLOSE = 30, 1e-13
 """Steps of Newton's method at most, and the relative move that ends it."""
+_KNOTS = 9
+"""Rows whose roots are found from far away; those between start from a curve through them."""
+_ENOUGH = 0.01
+"""Of what either end is moved by, the last step of Newton's method may leave: more steps narrow nothing."""
 _LOOKS, _FARTHER = 4, 1.1
 """Places tried for either end, each so many times as far as the last look asked for."""
+_LEAST_KNOTS = 4
+"""Roots that a curve is drawn through at least."""
 _LEAST_MOVE = 1e-15
 """Ends are moved by at least this part of their place."""
 
@@ -73,18 +80,17 @@ class Several:
         if plan.smoothing or not plan.excess:
             raise ArithmeticError("a plan for 1 - F, or one with smoothing, is not for several sums")
         self.plan, self._theta, self._near = plan, theta, near
+        self._copies = copies.sum(axis=1)
         here, *others = means
         self._log_mean, self._log_mean_error = here.of(copies)
         self._alias = [
             (other.tilt, *other.of(copies), float(log_reach(True, np.array([other.tilt]))[0])) for other in others
         ]
-        s = plan.tilt + 1j * theta
-        weight = np.where(theta == 0, 0.5, 1.0) * (plan.step / math.pi)
-        self._kernel = weight / (s * (s + 1))
-        self._multiply(waves, copies, np.abs(self._kernel))
+        kernel = kernel_at(plan, theta)
+        self._multiply(waves, copies, np.abs(kernel), np.angle(kernel))
 
-    def _multiply(self, waves: Sequence[Waves], copies: Floats, kernel: Floats) -> None:
-        """φ of every row: its size, its phase, and what may be wrong with the sum whatever y is."""
+    def _multiply(self, waves: Sequence[Waves], copies: Floats, kernel: Floats, turned: Floats) -> None:
+        """The terms of every row: their sizes, their phases, and what may be wrong with the sum whatever y is."""
         logs, angle, error, log_most, sizes = (
             copies @ np.array(column)
             for column in (
@@ -99,31 +105,31 @@ class Several:
         shift, moved = (copies @ centres)[:, np.newaxis], (copies @ np.abs(centres))[:, np.newaxis]
         error = 1.01 * error + 4 * U * (len(waves) + 2) * (sizes + self._theta * moved)
         good = error < 0.5
-        self._size = np.where(good, np.exp(np.minimum(logs, 0.0)), 0.0)
-        self._phase = angle + self._theta * shift
+        size = np.where(good, np.exp(np.minimum(logs, 0.0)), 0.0)
+        phase = angle + self._theta * shift
         whole = np.exp(np.minimum(log_most, 0.0) + 1e-12)
-        off = np.where(good, self._size * (_SLACK * np.expm1(np.where(good, error, 0.0))), whole)
-        spread = _ROUNDING + self._theta.size + _PLACED * np.abs(self._phase)
-        self._off = 1.01 * ((off + self._size * (U * spread)) @ kernel)
-        self._off_by_place = 1.01 * _PLACED * U * ((self._size * self._theta) @ kernel)
+        off = np.where(good, size * (_SLACK * np.expm1(np.where(good, error, 0.0))), whole)
+        spread = _ROUNDING + self._theta.size + _PLACED * (np.abs(phase) + math.pi)
+        self._off = 1.01 * ((off + size * (U * spread)) @ kernel)
+        self._off_by_place = 1.01 * _PLACED * U * ((size * self._theta) @ kernel)
+        self._terms, self._phase = size * kernel, phase + turned
 
-    def levels(self, y: Floats) -> Levels:
-        """log H of each row at its own y > 0."""
+    def levels(self, y: Floats, slope: Floats | None = None) -> Levels:
+        """log H of each row at its own y > 0; where about the slope is known it is not computed again."""
         phase = self._phase - self._theta * y[:, np.newaxis]
-        cosine, sine = np.cos(phase), np.sin(phase)
-        real, imag = self._kernel.real, self._kernel.imag
-        total = (self._size * (real * cosine - imag * sine)).sum(axis=1)
-        turning = (self._size * (real * sine + imag * cosine)) @ self._theta
+        c = self.plan.tilt
+        total = (self._terms * np.cos(phase)).sum(axis=1)
+        if slope is None:
+            slope = (self._terms * np.sin(phase)) @ self._theta / total - c
         error = self._near + self._off + self._off_by_place * y
         below, above = total - 1.0001 * (error + self._aliasing(y)), total + 1.0001 * error
-        c = self.plan.tilt
         scale = self._log_mean - c * y
         loss = self._log_mean_error + 8 * U * (np.abs(self._log_mean) + np.abs(c * y) + 20)
         return Levels(
             np.where(below > 0, scale + np.log(below) - loss, -math.inf),
             np.where(above > 0, scale + np.log(above) + loss, math.inf),
             scale + np.log(total),
-            turning / total - c,
+            slope,
         )
 
     def _aliasing(self, y: Floats) -> Floats:
@@ -146,34 +152,74 @@ class Several:
         most = self.levels(y).most
         return np.asarray(most + 8 * U * (1 + np.abs(most)) < log)
 
-    def roots(self, log_t: tuple[float, float], start: Floats) -> tuple[Floats, Floats]:
-        """Where F is t: two places for each row with the root between them, NaN where that is not proved."""
-        y = self._newton(sum(log_t) / 2, start)
-        lower = self._end(y, lambda levels: log_t[1] - levels.least, -1)
-        upper = self._end(y, lambda levels: levels.most - log_t[0], +1)
+    def roots(self, log_t: tuple[float, float], start: Floats, near: float = _CLOSE) -> tuple[Floats, Floats]:
+        """Where F is t: two places for each row with the root between them, NaN where that is not proved.
+
+        `near` is a part of its place by which an end may be farther out than errors ask for.
+        """
+        goal = sum(log_t) / 2
+        y, levels = self._newton(goal, self._between(goal, start), near)
+        slope = levels.slope
+        lower = self._end(y, slope, levels.middle - levels.least, lambda at: log_t[1] - at.least, -1)
+        upper = self._end(y, slope, levels.most - levels.middle, lambda at: at.most - log_t[0], +1)
         proved = (lower > 0) & (upper >= lower) & np.isfinite(upper)
         return np.where(proved, lower, math.nan), np.where(proved, upper, math.nan)
 
-    def _newton(self, goal: float, y: Floats) -> Floats:
-        """About the roots; what has not settled after some steps is not a root, and will not be proved."""
+    def _between(self, goal: float, start: Floats) -> Floats:
+        """About the roots, from those of a few rows: log y is nearly a polynomial in the log of all copies."""
+        sizes = np.log(self._copies)
+        low, high = float(sizes.min()), float(sizes.max())
+        if start.size <= 2 * _KNOTS or not high - low > 0:
+            return start
+        places = (sizes - 0.5 * (low + high)) / (0.5 * (high - low))
+        wanted = np.cos(math.pi * np.arange(_KNOTS) / (_KNOTS - 1))
+        knots = np.unique(np.abs(places[:, np.newaxis] - wanted).argmin(axis=0))
+        found, _ = self._rows(knots)._newton(goal, start[knots], _CLOSE)
+        good = np.isfinite(found) & (found > 0)
+        if np.count_nonzero(good) < _LEAST_KNOTS:
+            return start
+        curve = np.polynomial.Polynomial.fit(places[knots][good], np.log(found[good]), int(np.count_nonzero(good)) - 1)
+        return np.exp(np.asarray(curve(places)))
+
+    def _rows(self, rows: npt.NDArray[np.intp]) -> Several:
+        """Some of the rows."""
+        other = copy(self)
+        for name in ("_copies", "_log_mean", "_log_mean_error", "_off", "_off_by_place", "_terms", "_phase"):
+            setattr(other, name, getattr(self, name)[rows])
+        other._alias = [(tilt, mean[rows], error[rows], reach) for tilt, mean, error, reach in self._alias]
+        return other
+
+    def _newton(self, goal: float, y: Floats, near: float) -> tuple[Floats, Levels]:
+        """About the roots, and the levels just beside them; what does not settle will not be proved."""
         for _ in range(_NEWTON):
             levels = self.levels(y)
-            after = np.clip(y + (goal - levels.middle) / levels.slope, 0.5 * y, 2 * y)
-            close = bool(np.all((np.abs(after - y) <= _CLOSE * y) | np.isnan(after)))
+            move = (goal - levels.middle) / levels.slope
+            after = np.clip(y + move, 0.5 * y, 2 * y)
+            left = np.maximum(max(near, _CLOSE) * y, _ENOUGH * (levels.most - levels.least) / np.abs(levels.slope))
             y = after
-            if close:
+            if bool(np.all((np.abs(move) <= left) | np.isnan(after))):
                 break
-        return y
+        return y, levels
 
-    def _end(self, y: Floats, missing: Callable[[Levels], Floats], direction: int) -> Floats:
-        """The first place in a direction at which nothing is missing from the proof; NaN where none was found."""
+    def _end(
+        self, y: Floats, slope: Floats, gap: Floats, missing: Callable[[Levels], Floats], direction: int
+    ) -> Floats:
+        """The first place looked at in a direction at which nothing is missing from the proof; NaN where none was.
+
+        `gap` is about what is missing at the root.
+        """
         found = np.full_like(y, math.nan)
         for _ in range(_LOOKS):
-            levels = self.levels(y)
-            lack = missing(levels)
-            found = np.where(np.isnan(found) & (lack <= 0), y, found)
-            move = np.maximum(_FARTHER * lack / np.abs(levels.slope), _LEAST_MOVE * y)
+            move = np.maximum(_FARTHER * gap / np.abs(slope), _LEAST_MOVE * y)
             y = np.where(np.isnan(found), y + direction * move, y)
+            gap = missing(self.levels(y, slope))
+            found = np.where(np.isnan(found) & (gap <= 0), y, found)
             if not np.isnan(found).any():
                 break
         return found
+
+
+def kernel_at(plan: Contour, theta: Floats) -> npt.NDArray[np.complex128]:
+    """1/s(s+1) at the nodes, with their weights."""
+    s = plan.tilt + 1j * theta
+    return np.asarray(np.where(theta == 0, 0.5, 1.0) * (plan.step / math.pi) / (s * (s + 1)))

@@ -178,8 +178,8 @@ def test_aliasing_is_counted() -> None:
 
 def test_round_off_grows_with_the_place_and_the_nodes() -> None:
     made, _ = parts()
-    assert (made._off >= (made._theta.size + 100) * 2.0**-53 * (made._size @ np.abs(made._kernel))).all()
-    assert (made._off_by_place >= 8 * 2.0**-53 * ((made._size * made._theta) @ np.abs(made._kernel))).all()
+    assert (made._off >= (made._theta.size + 100) * 2.0**-53 * made._terms.sum(axis=1)).all()
+    assert (made._off_by_place >= 8 * 2.0**-53 * (made._terms @ made._theta)).all()
 
 
 def test_smoothing_and_one_minus_the_excess_are_left_to_others() -> None:
