@@ -37,7 +37,7 @@ from optcomp.numerics.laws import Law, Summand
 from optcomp.theorems import zdw22
 from optcomp.theorems.ahead import Pace
 from optcomp.theorems.bound import Bound
-from optcomp.theorems.growing_grid import GrowingGrid
+from optcomp.theorems.growing_grid import LOOSE, GrowingGrid
 from optcomp.theorems.opt import Effort, goal_for
 from optcomp.theorems.target import Target
 
@@ -46,6 +46,8 @@ _FURTHER = {"epsilon": (4.0, 1.1), "delta": (1.5, 1.05)}
 
 At a given ε the tilt moves fast with the rounds.
 """
+_FAR = 1024.0, 1.1
+"""The same for an ε of a few digits: a tilt that is far from the best one loses digits, which are not needed there."""
 _STEPS = 0.7, 0.9
 """Steps, each time, in those that would just do: a shorter step leaves room for about twice the growth."""
 _WORK = 1e8, 5e8
@@ -56,6 +58,8 @@ _FEW_ROUNDS = 64
 """With fewer rounds a grid is better than a contour, if it does at all."""
 _CLOSE = 0.25
 """If the best Chernoff bound is as close to mattering as this, in logs, a contour will soon be needed anyway."""
+_FEW_TILTS = 2
+"""Of Chernoff's bounds for a direction: where they do not do any more, a contour will serve for long."""
 _WIDE = 1.2
 """A direction that is wider than so many times the aim needs another contour."""
 _NOTHING = 1e-11
@@ -207,25 +211,26 @@ class _Contours:
         lower, upper = several.roots(goal.log_t, np.full(copies.shape[0], way.y), _NEAR * self.effort.rtol)
         good = upper - lower <= _WIDE * self.effort.rtol * upper + _NOTHING
         for place in range(1, len(laws)):
-            good &= self._all_below(place, [law for law, _ in laws[place]], copies, lower, goal.log_t[0])
+            good &= self._all_below(mixture, place, [law for law, _ in laws[place]], copies, lower, goal.log_t[0])
         return [
             Bracket(low, high, several.plan, way.kept.size if way.kept is not None else 0, False) if fine else None
             for low, high, fine in zip(lower.tolist(), upper.tolist(), good.tolist(), strict=True)
         ]
 
     def _all_below(
-        self, place: int, laws: Sequence[Summand], copies: Floats, y: Floats, log: float
+        self, mixture: Mixture, place: int, laws: Sequence[Summand], copies: Floats, y: Floats, log: float
     ) -> npt.NDArray[np.bool_]:
-        """Like `_below`, for several numbers of copies at places of their own; no contour is made for it."""
-        way = self.ways[place]
+        """Like `_below`, for several numbers of copies at places of their own."""
+        way, told = self.ways[place], np.flatnonzero(~np.isnan(y))
         below = way.tilts.logs_most(laws, copies, y) < log
-        told = np.flatnonzero(~np.isnan(y))
         if told.size and not below[told].all() and not way.made:
             last = int(told[-1])
-            counts = [(law, int(count)) for law, count in zip(laws, copies[last].tolist(), strict=True)]
-            way.tilts.aimed(Independent(counts, math.inf), float(y[last]))
-            below = way.tilts.logs_most(laws, copies, y) < log
-        if not below.all() and way.kept is not None and way.kept.covers([*zip(laws, copies[0], strict=True)]):
+            if way.tilts.count < _FEW_TILTS:
+                way.tilts.aimed(Independent(_counted(laws, copies[last]), math.inf), float(y[last]))
+                below = way.tilts.logs_most(laws, copies, y) < log
+            if not below[told].all():
+                way = self._sharp(mixture, place, _counted(laws, copies[0]))
+        if not below.all() and way.kept is not None and way.kept.covers(_counted(laws, copies[0])):
             several = way.kept.several(laws, copies)
             below = below if several is None else below | several.below(y, log)
         return below
@@ -295,7 +300,7 @@ class _Contours:
         way = self.ways[place]
         if way.tilts.log_most(laws, y) < log:
             return True
-        if not way.made:
+        if not way.made and way.tilts.count < _FEW_TILTS:
             way.tilts.aimed(Independent(laws, math.inf), y)
             return way.tilts.log_most(laws, y) < log - _CLOSE
         anchor = self._anchor(replace(way, y=y), laws)
@@ -324,7 +329,8 @@ class _Contours:
     ) -> _Way:
         """A contour for these laws and for some times as much of them."""
         kept, y = None, 0.0
-        ways = list(zip(_FURTHER[self.target.quantity], _STEPS, _WORK, strict=True))
+        loose = self.target.quantity == "epsilon" and self.effort.rtol >= LOOSE
+        ways = list(zip(_FAR if loose else _FURTHER[self.target.quantity], _STEPS, _WORK, strict=True))
         for growth, step, work in ways[how]:
             then = Independent([(law, math.ceil(further * growth * copies)) for law, copies in laws], math.inf)
             aim = self._aim(mixture, Independent(laws, math.inf), then, about)
@@ -340,6 +346,10 @@ class _Contours:
             return aim_at(now, then, float(given), rtol)
         goal = goal_for(slack(mixture.leaky, given, FLOAT_BITS))
         return aim_for(now, then, sum(goal.log_t) / 2, sum(goal.log_rest) / 2, rtol, about)
+
+
+def _counted(laws: Sequence[Summand], copies: Floats) -> Laws:
+    return [(law, int(count)) for law, count in zip(laws, copies.tolist(), strict=True)]
 
 
 def suits(mixture: Mixture) -> bool:

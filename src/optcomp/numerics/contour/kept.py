@@ -202,6 +202,11 @@ class KeptTilts:
         other._tilts, other._means = self._tilts, self._means.copy()
         return other
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._tilts)
+
     def aimed(self, source: Independent, y: float) -> None:
         """One more tilt, good for y; a few are remembered."""
         tilt = float(short(np.array([self._nearby(source, y) or saddle_at(source, y).tilt]))[0])

@@ -23,8 +23,9 @@ from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.contour.plan import Contour, log_reach
 from optcomp.numerics.laws.law import Waves
 
-_SLACK = 1.5
-"""More than an error of the logarithm can make of a term; where that error is large, |φ| counts whole."""
+_SLACK = 2.1
+"""Times an error below 1/2, of the log of the size and of the phase each, is more than it can make of a term, because
+e^{x√2} - 1 is at most 2.06x there; where it is larger, |φ| counts whole."""
 _ROUNDING, _PLACED = 100.0, 10.0
 """Units of round-off of a term: of weights and functions, and of every phase that was added to its own."""
 _NEWTON, _CLOSE = 30, 1e-13
@@ -91,26 +92,28 @@ class Several:
 
     def _multiply(self, waves: Sequence[Waves], copies: Floats, kernel: Floats, turned: Floats) -> None:
         """The terms of every row: their sizes, their phases, and what may be wrong with the sum whatever y is."""
-        logs, angle, error, log_most, sizes = (
+        logs, angle, error, sizes = (
             copies @ np.array(column)
             for column in (
                 [wave.log_size for wave in waves],
                 [wave.angle for wave in waves],
                 [wave.error for wave in waves],
-                [wave.log_most for wave in waves],
                 [np.abs(wave.log_size) + np.abs(wave.angle) for wave in waves],
             )
         )
         centres = np.array([wave.centre for wave in waves])
         shift, moved = (copies @ centres)[:, np.newaxis], (copies @ np.abs(centres))[:, np.newaxis]
         error = 1.01 * error + 4 * U * (len(waves) + 2) * (sizes + self._theta * moved)
-        good = error < 0.5
-        size = np.where(good, np.exp(np.minimum(logs, 0.0)), 0.0)
+        size = np.exp(np.minimum(logs, 0.0))
         phase = angle + self._theta * shift
-        whole = np.exp(np.minimum(log_most, 0.0) + 1e-12)
-        off = np.where(good, size * (_SLACK * np.expm1(np.where(good, error, 0.0))), whole)
         spread = _ROUNDING + self._theta.size + _PLACED * (np.abs(phase) + math.pi)
-        self._off = 1.01 * ((off + size * (U * spread)) @ kernel)
+        off = size * (_SLACK * error + U * spread)
+        good = error < 0.5
+        if not good.all():
+            log_most = copies @ np.array([wave.log_most for wave in waves])
+            whole = np.exp(np.minimum(log_most, 0.0) + 1e-12)
+            size, off = np.where(good, size, 0.0), np.where(good, off, whole)
+        self._off = 1.01 * (off @ kernel)
         self._off_by_place = 1.01 * _PLACED * U * ((size * self._theta) @ kernel)
         self._terms, self._phase = size * kernel, phase + turned
 
