@@ -58,7 +58,7 @@ _FEW_ROUNDS = 64
 """With fewer rounds a grid is better than a contour, if it does at all."""
 _CLOSE = 0.25
 """If the best Chernoff bound is as close to mattering as this, in logs, a contour will soon be needed anyway."""
-_FEW_TILTS = 2
+_FEW_TILTS = 3
 """Of Chernoff's bounds for a direction: where they do not do any more, a contour will serve for long."""
 _WIDE = 1.2
 """A direction that is wider than so many times the aim needs another contour."""

@@ -66,6 +66,17 @@ class Levels:
     slope: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class _About:
+    """About the roots, with the slope and what log H may miss on either side there; `close` if no more is needed."""
+
+    y: Floats
+    slope: Floats
+    below: Floats
+    above: Floats
+    close: bool
+
+
 class Several:
     """Quadratures of one plan without smoothing, for the excess, as functions of y."""
 
@@ -160,29 +171,36 @@ class Several:
 
         `near` is a part of its place by which an end may be farther out than errors ask for.
         """
-        goal = sum(log_t) / 2
-        y, levels = self._newton(goal, self._between(goal, start), near)
-        slope = levels.slope
-        lower = self._end(y, slope, levels.middle - levels.least, lambda at: log_t[1] - at.least, -1)
-        upper = self._end(y, slope, levels.most - levels.middle, lambda at: at.most - log_t[0], +1)
+        goal, near = sum(log_t) / 2, max(near, _CLOSE)
+        about = self._between(goal, start, near)
+        if not about.close:
+            about = self._newton(goal, about.y, near)
+        lower = self._end(about, about.below, lambda at: log_t[1] - at.least, -1)
+        upper = self._end(about, about.above, lambda at: at.most - log_t[0], +1)
         proved = (lower > 0) & (upper >= lower) & np.isfinite(upper)
         return np.where(proved, lower, math.nan), np.where(proved, upper, math.nan)
 
-    def _between(self, goal: float, start: Floats) -> Floats:
-        """About the roots, from those of a few rows: log y is nearly a polynomial in the log of all copies."""
-        sizes = np.log(self._copies)
+    def _between(self, goal: float, start: Floats, near: float) -> _About:
+        """About the roots, from those of a few rows: all is nearly a polynomial in the log of all copies."""
+        sizes, nothing = np.log(self._copies), _About(start, start, start, start, False)
         low, high = float(sizes.min()), float(sizes.max())
         if start.size <= 2 * _KNOTS or not high - low > 0:
-            return start
+            return nothing
         places = (sizes - 0.5 * (low + high)) / (0.5 * (high - low))
         wanted = np.cos(math.pi * np.arange(_KNOTS) / (_KNOTS - 1))
         knots = np.unique(np.abs(places[:, np.newaxis] - wanted).argmin(axis=0))
-        found, _ = self._rows(knots)._newton(goal, start[knots], _CLOSE)
-        good = np.isfinite(found) & (found > 0)
+        found = self._rows(knots)._newton(goal, start[knots], near)
+        columns = np.log(np.array([found.y, -found.slope, found.below, found.above]))
+        good = np.isfinite(columns).all(axis=0)
         if np.count_nonzero(good) < _LEAST_KNOTS:
-            return start
-        curve = np.polynomial.Polynomial.fit(places[knots][good], np.log(found[good]), int(np.count_nonzero(good)) - 1)
-        return np.exp(np.asarray(curve(places)))
+            return nothing
+        powers = np.vander(places, int(np.count_nonzero(good)), increasing=True)
+        at, values = powers[knots][:, :][good], columns[:, good].T
+        fitted = np.exp(powers @ np.linalg.solve(at, values)).T
+        rough = np.exp(powers[:, :-2] @ np.linalg.lstsq(at[:, :-2], values[:, 0], rcond=None)[0])
+        inside = (places >= places[knots][good].min()) & (places <= places[knots][good].max())
+        close = bool(np.all(np.abs(rough - fitted[0])[inside] <= near * fitted[0][inside]))
+        return _About(fitted[0], -fitted[1], fitted[2], fitted[3], close)
 
     def _rows(self, rows: npt.NDArray[np.intp]) -> Several:
         """Some of the rows."""
@@ -192,30 +210,30 @@ class Several:
         other._alias = [(tilt, mean[rows], error[rows], reach) for tilt, mean, error, reach in self._alias]
         return other
 
-    def _newton(self, goal: float, y: Floats, near: float) -> tuple[Floats, Levels]:
-        """About the roots, and the levels just beside them; what does not settle will not be proved."""
+    def _newton(self, goal: float, y: Floats, near: float) -> _About:
+        """About the roots; what does not settle will not be proved."""
         for _ in range(_NEWTON):
             levels = self.levels(y)
             move = (goal - levels.middle) / levels.slope
             after = np.clip(y + move, 0.5 * y, 2 * y)
-            left = np.maximum(max(near, _CLOSE) * y, _ENOUGH * (levels.most - levels.least) / np.abs(levels.slope))
+            steep = np.abs(levels.slope)
+            left = np.maximum(near * y, _ENOUGH * (levels.most - levels.least) / steep)
+            settled = bool(np.all((np.abs(move) <= left) | np.isnan(after)))
+            farther = near * y * steep
             y = after
-            if bool(np.all((np.abs(move) <= left) | np.isnan(after))):
+            if settled:
                 break
-        return y, levels
+        return _About(
+            y, levels.slope, levels.middle - levels.least + farther, levels.most - levels.middle + farther, True
+        )
 
-    def _end(
-        self, y: Floats, slope: Floats, gap: Floats, missing: Callable[[Levels], Floats], direction: int
-    ) -> Floats:
-        """The first place looked at in a direction at which nothing is missing from the proof; NaN where none was.
-
-        `gap` is about what is missing at the root.
-        """
-        found = np.full_like(y, math.nan)
+    def _end(self, about: _About, gap: Floats, missing: Callable[[Levels], Floats], direction: int) -> Floats:
+        """The first place looked at in a direction at which nothing is missing from the proof; NaN where none was."""
+        y, found = about.y, np.full_like(about.y, math.nan)
         for _ in range(_LOOKS):
-            move = np.maximum(_FARTHER * gap / np.abs(slope), _LEAST_MOVE * y)
+            move = np.maximum(_FARTHER * gap / np.abs(about.slope), _LEAST_MOVE * y)
             y = np.where(np.isnan(found), y + direction * move, y)
-            gap = missing(self.levels(y, slope))
+            gap = missing(self.levels(y, about.slope))
             found = np.where(np.isnan(found) & (gap <= 0), y, found)
             if not np.isnan(found).any():
                 break
