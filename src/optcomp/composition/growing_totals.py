@@ -20,6 +20,8 @@ _AIM = 0.8
 _MANY = 10
 """Mechanisms from which contours are tried at once: fewer are mostly summed on a grid, and contours do not serve.
 Where a wider answer will do, grids are kept too."""
+_NOT_FAR = 1.5
+"""Times as many mechanisms have about the answer that the last ones had, or a little more."""
 _MOST_KEPT = 4
 """Questions whose contours are kept, each of up to some megabytes."""
 
@@ -86,14 +88,18 @@ class GrowingTotals:
         if bound is None or not _enough(bound, rtol):
             if asked.hopeless(base) or not _worth(base, rtol):
                 return None
-            bound = _renewed(asked.growing, mixture, base, rtol)
+            known, last = asked.last
+            about = last.upper if known.count <= base.count <= _NOT_FAR * known.count and last.upper > 0 else None
+            bound = _renewed(asked.growing, mixture, base, rtol, about)
             asked.given_up = 0 if bound is not None else base.count
         return None if bound is None else replace(bound, about=mixture)
 
 
-def _renewed(growing: Growing, mixture: Mixture, base: Mixture, rtol: float | None) -> Bound | None:
-    """From what is made anew for the base, the first that is narrow enough."""
-    for made in growing.renewed(base, mixture.count / max(base.count, 1)):
+def _renewed(
+    growing: Growing, mixture: Mixture, base: Mixture, rtol: float | None, about: float | None = None
+) -> Bound | None:
+    """From what is made anew for the base, where the answer may be about known, the first that is narrow enough."""
+    for made in growing.renewed(base, mixture.count / max(base.count, 1), about):
         bound = growing.answer(mixture) if made else None
         if bound is not None and _enough(bound, rtol):
             return bound

@@ -17,7 +17,7 @@ from optcomp.numerics.contour import Bracket
 
 Kinds = tuple[KnownLoss, ...]
 Numbers = tuple[int, ...]
-FIRST_ROWS, MOST_ROWS = 64, 512
+FIRST_ROWS, MOST_ROWS = 80, 640
 """Totals that are computed together, first and at most: each time a table was used up, the next is twice as long."""
 _FEWEST = 4
 """The fewest totals that are worth a table."""

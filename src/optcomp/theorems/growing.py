@@ -37,7 +37,7 @@ from optcomp.numerics.laws import Law, Summand
 from optcomp.theorems import zdw22
 from optcomp.theorems.ahead import Pace
 from optcomp.theorems.bound import Bound
-from optcomp.theorems.growing_grid import LOOSE, GrowingGrid
+from optcomp.theorems.growing_grid import LOOSE, GrowingGrid, rare
 from optcomp.theorems.opt import Effort, goal_for
 from optcomp.theorems.target import Target
 
@@ -46,19 +46,22 @@ _FURTHER = {"epsilon": (4.0, 1.1), "delta": (1.5, 1.05)}
 
 At a given ε the tilt moves fast with the rounds.
 """
-_FAR = 1024.0, 1.1
-"""The same for an ε of a few digits: a tilt that is far from the best one loses digits, which are not needed there."""
 _STEPS = 0.7, 0.9
 """Steps, each time, in those that would just do: a shorter step leaves room for about twice the growth."""
+_FAR, _FAR_STEPS = (1024.0, 1.1), (0.95, 0.9)
+"""Both for an ε of a few digits: a tilt that is far from the best one loses digits, which are not needed there."""
+_ROUGH = 10.0
+"""How many times the error that it aims at a plan for a few digits may take where the answer is about known: it is then
+still some ten times better than asked for."""
 _WORK = 1e8, 5e8
 """The work that new contours may take, each time: beyond, answers from nothing are quicker."""
 _EASY, _HARD = slice(0, 1), slice(1, 2)
 """Of these: what is tried first, and what is tried last."""
-_FEW_ROUNDS = 64
-"""With fewer rounds a grid is better than a contour, if it does at all."""
 _CLOSE = 0.25
 """If the best Chernoff bound is as close to mattering as this, in logs, a contour will soon be needed anyway."""
-_FEW_TILTS = 3
+_LATER = 3.0, 1.0
+"""Times as many rounds as the last ones looked at: a tilt that is good for them mostly serves fewer too."""
+_FEW_TILTS = 6
 """Of Chernoff's bounds for a direction: where they do not do any more, a contour will serve for long."""
 _WIDE = 1.2
 """A direction that is wider than so many times the aim needs another contour."""
@@ -81,6 +84,13 @@ class _Way:
     made: bool = False
     y: float = 0.0
     tilts: KeptTilts = field(default_factory=KeptTilts)
+    aims: int = 0
+    """How often a tilt was looked for."""
+
+    def aimed(self, laws: Laws, y: float) -> None:
+        """One more tilt, good for y."""
+        self.tilts.aimed(Independent(laws, math.inf), y)
+        self.aims += 1
 
 
 class Growing:
@@ -132,19 +142,26 @@ class Growing:
 
         A grid comes first for few rounds, for which contours take too many nodes, and last for others.
         """
-        self._contours = None
+        before, self._contours = self._contours, None
+        tilts = before.tilts if isinstance(before, GrowingGrid) else None
         if not (suits(mixture) and self._open(mixture)):
             return
-        grid = partial(GrowingGrid.of, self.target, self.effort, mixture, further)
-        easy, hard = (partial(self._integral, mixture, further, about, how) for how in (_EASY, _HARD))
-        for make in (grid, easy, hard) if mixture.count < _FEW_ROUNDS else (easy, grid, hard):
+        grid = partial(GrowingGrid.of, self.target, self.effort, mixture, further, tilts)
+        easy, hard = (partial(self._integral, mixture, further, about, tilts, how) for how in (_EASY, _HARD))
+        for make in (grid, easy, hard) if rare(mixture) else (easy, grid, hard):
             self._contours = make()
             yield self._contours is not None
 
-    def _integral(self, mixture: Mixture, further: float, about: float | None, how: slice) -> _Contours | None:
-        """Contours, if they do not take too many nodes."""
+    def _integral(
+        self, mixture: Mixture, further: float, about: float | None, tilts: KeptTilts | None, how: slice
+    ) -> _Contours | None:
+        """Contours, if they do not take too many nodes; tilts of a grid serve its other direction once more."""
         made = _Contours(self.target, self.effort, mixture)
-        return made if made.first(mixture, further, about, how) else None
+        if not made.first(mixture, further, about, how):
+            return None
+        if tilts is not None and len(made.ways) > 1:
+            made.ways[1].tilts = tilts
+        return made
 
     def _open(self, mixture: Mixture) -> bool:
         """Whether there is something to integrate for."""
@@ -221,19 +238,24 @@ class _Contours:
         self, mixture: Mixture, place: int, laws: Sequence[Summand], copies: Floats, y: Floats, log: float
     ) -> npt.NDArray[np.bool_]:
         """Like `_below`, for several numbers of copies at places of their own."""
-        way, told = self.ways[place], np.flatnonzero(~np.isnan(y))
-        below = way.tilts.logs_most(laws, copies, y) < log
-        if told.size and not below[told].all() and not way.made:
-            last = int(told[-1])
-            if way.tilts.count < _FEW_TILTS:
-                way.tilts.aimed(Independent(_counted(laws, copies[last]), math.inf), float(y[last]))
-                below = way.tilts.logs_most(laws, copies, y) < log
-            if not below[told].all():
-                way = self._sharp(mixture, place, _counted(laws, copies[0]))
-        if not below.all() and way.kept is not None and way.kept.covers(_counted(laws, copies[0])):
+        way, told = self.ways[place], ~np.isnan(y)
+        ends = 1.0000001 * (copies @ np.array([law.most for law in laws])) <= y  # no loss is larger, rounding included
+
+        def below() -> npt.NDArray[np.bool_]:
+            return np.asarray(ends | (way.tilts.logs_most(laws, copies, y) < log))
+
+        found = below()
+        last = int(told.nonzero()[0][-1]) if told.any() else 0
+        for times in _LATER if told.any() and not way.made and way.aims < _FEW_TILTS else ():
+            if not found[told].all():
+                way.aimed(_counted(laws, np.ceil(times * copies[last])), math.sqrt(times) * float(y[last]))
+                found |= below()
+        if not found[told].all() and not way.made:
+            way = self._sharp(mixture, place, _counted(laws, copies[0]))
+        if not found.all() and way.kept is not None and way.kept.covers(_counted(laws, copies[0])):
             several = way.kept.several(laws, copies)
-            below = below if several is None else below | several.below(y, log)
-        return below
+            found = found if several is None else found | several.below(y, log)
+        return found
 
     def _laws(self, mixture: Mixture) -> list[Laws] | None:
         """All losses in each direction, coins that came later one by one; None where some went or too many came."""
@@ -300,8 +322,8 @@ class _Contours:
         way = self.ways[place]
         if way.tilts.log_most(laws, y) < log:
             return True
-        if not way.made and way.tilts.count < _FEW_TILTS:
-            way.tilts.aimed(Independent(laws, math.inf), y)
+        if not way.made and way.aims < _FEW_TILTS:
+            way.aimed(laws, y)
             return way.tilts.log_most(laws, y) < log - _CLOSE
         anchor = self._anchor(replace(way, y=y), laws)
         return anchor is not None and excess(anchor, y).upper < log
@@ -329,8 +351,8 @@ class _Contours:
     ) -> _Way:
         """A contour for these laws and for some times as much of them."""
         kept, y = None, 0.0
-        loose = self.target.quantity == "epsilon" and self.effort.rtol >= LOOSE
-        ways = list(zip(_FAR if loose else _FURTHER[self.target.quantity], _STEPS, _WORK, strict=True))
+        further_by, steps = (_FAR, _FAR_STEPS) if self._loose else (_FURTHER[self.target.quantity], _STEPS)
+        ways = list(zip(further_by, steps, _WORK, strict=True))
         for growth, step, work in ways[how]:
             then = Independent([(law, math.ceil(further * growth * copies)) for law, copies in laws], math.inf)
             aim = self._aim(mixture, Independent(laws, math.inf), then, about)
@@ -345,7 +367,13 @@ class _Contours:
         if self.target.quantity == "delta":
             return aim_at(now, then, float(given), rtol)
         goal = goal_for(slack(mixture.leaky, given, FLOAT_BITS))
-        return aim_for(now, then, sum(goal.log_t) / 2, sum(goal.log_rest) / 2, rtol, about)
+        rough = _ROUGH if self._loose and about is not None else 1.0
+        return aim_for(now, then, sum(goal.log_t) / 2, sum(goal.log_rest) / 2, rtol, about, rough)
+
+    @property
+    def _loose(self) -> bool:
+        """Whether a few digits of ε will do."""
+        return self.target.quantity == "epsilon" and self.effort.rtol >= LOOSE
 
 
 def _counted(laws: Sequence[Summand], copies: Floats) -> Laws:

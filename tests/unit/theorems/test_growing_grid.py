@@ -42,7 +42,7 @@ def test_what_it_says_nothing_about() -> None:
     made = on_grid({SAMPLED: 9})
     assert made is not None
     more: list[Item] = [OTHER, 0.1, oc.NameAndShame(1e-7), (0.0, 1e-7)]
-    assert made.answer(mixture({SAMPLED: 28})) is None
+    assert made.answer(mixture({SAMPLED: 121})) is None
     for item in more:
         assert made.answer(mixture({SAMPLED: 9, item: 1})) is None
 

@@ -38,7 +38,7 @@ _MOST_TILTS = 3
 """Tilts remembered for Chernoff's bound."""
 _FEW, _PER_NODE = 20_000, 1500.0
 """So few nodes are kept in any case; more only if they took more than so many nanoseconds each to find."""
-_MOST_AT_ONCE = 300_000
+_MOST_AT_ONCE = 200_000
 """Nodes of all sums that are looked at together: some megabytes."""
 _NEARBY = np.linspace(0.3, 1.5, 13)
 """Times the last tilt: where the next one is looked for."""
@@ -60,14 +60,23 @@ class Aim:
 
 
 def aim_for(
-    now: Independent, then: Independent, log_t: float, log_rest: float, rtol: float, about: float | None = None
+    now: Independent,
+    then: Independent,
+    log_t: float,
+    log_rest: float,
+    rtol: float,
+    about: float | None = None,
+    rough: float = 1.0,
 ) -> Aim:
-    """To find the place at which F is t, within a relative width, from now, where it is about known, until then."""
+    """To find the place at which F is t, within a relative width, from now, where it is about known, until then.
+
+    A plan is cautious, because it does not know how steep F is: `rough` allows it so many times the error.
+    """
     first, last = (saddle_for(source, log_t, log_rest) for source in (now, then))
     if about is not None:
         first = replace(first, y=about)
     scale = rtol * max(first.y, 1e-3 * last.y)
-    return Aim(first, last, _FINER * scale * abs(last.tilt), _SMOOTHED * scale / (1 + first.tilt))
+    return Aim(first, last, rough * _FINER * scale * abs(last.tilt), _SMOOTHED * scale / (1 + first.tilt))
 
 
 def aim_at(now: Independent, then: Independent, y: float, rtol: float) -> Aim:
@@ -201,11 +210,6 @@ class KeptTilts:
         other = KeptTilts()
         other._tilts, other._means = self._tilts, self._means.copy()
         return other
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self._tilts)
 
     def aimed(self, source: Independent, y: float) -> None:
         """One more tilt, good for y; a few are remembered."""
