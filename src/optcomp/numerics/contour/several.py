@@ -102,39 +102,40 @@ class Several:
         self._multiply(waves, copies, np.abs(kernel), np.angle(kernel))
 
     def _multiply(self, waves: Sequence[Waves], copies: Floats, kernel: Floats, turned: Floats) -> None:
-        """The terms of every row: their sizes, their phases, and what may be wrong with the sum whatever y is."""
-        logs, angle, error, sizes = (
-            copies @ np.array(column)
-            for column in (
-                [wave.log_size for wave in waves],
-                [wave.angle for wave in waves],
-                [wave.error for wave in waves],
-                [np.abs(wave.log_size) + np.abs(wave.angle) for wave in waves],
-            )
-        )
-        centres = np.array([wave.centre for wave in waves])
-        shift, moved = (copies @ centres)[:, np.newaxis], (copies @ np.abs(centres))[:, np.newaxis]
-        error = 1.01 * error + 4 * U * (len(waves) + 2) * (sizes + self._theta * moved)
-        size = np.exp(np.minimum(logs, 0.0))
-        phase = angle + self._theta * shift
-        spread = _ROUNDING + self._theta.size + _PLACED * (np.abs(phase) + math.pi)
-        off = size * (_SLACK * error + U * spread)
-        good = error < 0.5
-        if not good.all():
-            log_most = copies @ np.array([wave.log_most for wave in waves])
-            whole = np.exp(np.minimum(log_most, 0.0) + 1e-12)
-            size, off = np.where(good, size, 0.0), np.where(good, off, whole)
-        self._off = 1.01 * (off @ kernel)
-        self._off_by_place = 1.01 * _PLACED * U * ((size * self._theta) @ kernel)
-        self._terms, self._phase = size * kernel, phase + turned
+        """The terms of every row: their sizes, their phases, and what may be wrong with the sum whatever y is.
+
+        Errors and phases are at most linear in the copies, so their sums over the nodes are products of matrices.
+        """
+        turns = np.array([wave.angle + self._theta * wave.centre for wave in waves])
+        moved = np.array([np.abs(wave.angle) + self._theta * abs(wave.centre) for wave in waves])
+        sizes = moved + np.array([np.abs(wave.log_size) for wave in waves])
+        error = 1.01 * np.array([wave.error for wave in waves]) + 4 * U * (len(waves) + 2) * sizes
+        terms = copies @ np.array([wave.log_size for wave in waves])
+        np.exp(np.minimum(terms, 0.0, out=terms), out=terms)
+        terms *= kernel
+        wrong = np.zeros(copies.shape[0])
+        bad = ~(copies.max(axis=0) @ error < 0.5)
+        if bad.any():
+            terms[:, bad] = 0.0
+            log_most = copies @ np.array([wave.log_most[bad] for wave in waves])
+            wrong = np.exp(np.minimum(log_most, 0.0) + 1e-12) @ kernel[bad]
+            error = np.where(bad, 0.0, error)
+        spread = _ROUNDING + self._theta.size + _PLACED * math.pi
+        each = copies * (terms @ (_SLACK * error + _PLACED * U * moved).T)
+        self._off = 1.01 * (each.sum(axis=1) + U * spread * terms.sum(axis=1) + wrong)
+        self._off_by_place = 1.01 * _PLACED * U * (terms @ self._theta)
+        self._terms, self._phase = terms, copies @ turns + turned
 
     def levels(self, y: Floats, slope: Floats | None = None) -> Levels:
         """log H of each row at its own y > 0; where about the slope is known it is not computed again."""
-        phase = self._phase - self._theta * y[:, np.newaxis]
+        phase = self._theta * y[:, np.newaxis]
+        np.subtract(self._phase, phase, out=phase)
         c = self.plan.tilt
-        total = (self._terms * np.cos(phase)).sum(axis=1)
-        if slope is None:
-            slope = (self._terms * np.sin(phase)) @ self._theta / total - c
+        turning = None if slope is not None else (self._terms * np.sin(phase)) @ self._theta
+        np.cos(phase, out=phase)
+        total = np.einsum("ij,ij->i", self._terms, phase)
+        if turning is not None:
+            slope = turning / total - c
         error = self._near + self._off + self._off_by_place * y
         below, above = total - 1.0001 * (error + self._aliasing(y)), total + 1.0001 * error
         scale = self._log_mean - c * y
@@ -143,7 +144,7 @@ class Several:
             np.where(below > 0, scale + np.log(below) - loss, -math.inf),
             np.where(above > 0, scale + np.log(above) + loss, math.inf),
             scale + np.log(total),
-            slope,
+            np.asarray(slope),
         )
 
     def _aliasing(self, y: Floats) -> Floats:

@@ -28,7 +28,7 @@ from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum, Kept
 
 PARTS = 8
 """A window is so many parts of the period, or fewer."""
-_NEARBY = 1024
+_NEARBY = 256
 """Places on either side among which a root is looked for."""
 _ROUNDINGS = 400.0
 """Units by which a kernel may be off, over its terms; counted in `docs/grids.md`."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
 from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
 from optcomp.numerics.grids.grid_sum import Counted, GridSum, Kept, log_masses
 from optcomp.numerics.grids.guess import Setting
+
+_LOOKS = 2
+"""For about a root: what it leaves open takes no more than one look of a search."""
 
 
 def summed(
@@ -49,7 +53,7 @@ class Above:
 
     def near(self, y: float, log_t: float) -> float:
         """About the root of log F = log t, from y: a guess."""
-        return _near(self.sum, +1, self._beyond.most(y), y, log_t)
+        return _near(self.sum, +1, self._beyond.most, y, log_t)
 
     def rounding(self, y: float) -> float:
         """About how far round-off moves log F(y)."""
@@ -79,7 +83,7 @@ class Below:
 
     def near(self, y: float, log_t: float) -> float:
         """About the root of log F = log t, from y: a guess."""
-        return _near(self._sum, -1, self._beyond.least(y), y, log_t)
+        return _near(self._sum, -1, self._beyond.least, y, log_t)
 
 
 class Both:
@@ -107,10 +111,13 @@ class Both:
         return self._above.sum.near(y, log_t) if self._above.sum else y
 
 
-def _near(sums: GridSum | None, side: int, rest: float, y: float, log_t: float) -> float:
+def _near(sums: GridSum | None, side: int, rest: Callable[[float], float], y: float, log_t: float) -> float:
     """About where what the grid adds to the rest is t."""
-    left = math.exp(log_t) - rest
-    return sums.near(y, math.log(left)) + side * sums.slip if sums and left > 0 else y
+    for _ in range(_LOOKS if sums else 0):  # the rest is that of the place before
+        left = math.exp(log_t) - rest(y)
+        if sums and left > 0:
+            y = sums.near(y, math.log(left)) + side * sums.slip
+    return y
 
 
 def _log(value: float, direction: int) -> float:
