@@ -140,7 +140,8 @@ class Growing:
     def renewed(self, mixture: Mixture, further: float = 1.0, about: float | None = None) -> Iterator[bool]:
         """Make one thing after the other that may serve this list and what may come; each time, whether it was made.
 
-        A grid comes first for few rounds, for which contours take too many nodes, and last for others.
+        A grid comes first for few rounds, for which contours take too many nodes, and last for others.  One that is
+        made for many more rounds may be too coarse for the first few.
         """
         before, self._contours = self._contours, None
         tilts = before.tilts if isinstance(before, GrowingGrid) else None
@@ -148,7 +149,7 @@ class Growing:
             return
         grid = partial(GrowingGrid.of, self.target, self.effort, mixture, further, tilts)
         easy, hard = (partial(self._integral, mixture, further, about, tilts, how) for how in (_EASY, _HARD))
-        for make in (grid, easy, hard) if rare(mixture) else (easy, grid, hard):
+        for make in (grid, partial(grid, far=False), easy, hard) if rare(mixture) else (easy, grid, hard):
             self._contours = make()
             yield self._contours is not None
 

@@ -41,14 +41,24 @@ class GrowingGrid:
 
     @classmethod
     def of(
-        cls, target: Target, effort: Effort, mixture: Mixture, further: float, tilts: KeptTilts | None = None
+        cls,
+        target: Target,
+        effort: Effort,
+        mixture: Mixture,
+        further: float,
+        tilts: KeptTilts | None = None,
+        *,
+        far: bool = True,
     ) -> GrowingGrid | None:
-        """For this list and what may come; None where a grid is no way.  Tilts that were kept may serve once more."""
+        """For this list and what may come, perhaps far more; None where a grid is no way.
+
+        Tilts that were kept may serve once more.
+        """
         ways = _ways(mixture)
         if effort.rtol < LOOSE or target.quantity != "epsilon" or ways is None:
             return None
         goal = goal_for(slack(mixture.leaky, target.given, FLOAT_BITS))
-        until = min(max(_RARE * mixture.count / _taking_part(ways[0]), _FEW), _FIRST_REACH)
+        until = min(max(_RARE * mixture.count / _taking_part(ways[0]), _FEW), _FIRST_REACH) if far else 0.0
         for growth in (max(_GROWTH[0], until / mixture.count), _GROWTH[1]):
             most = [(law, math.ceil(further * growth * copies)) for law, copies in ways[0]]
             if sum(copies for _, copies in most) > _MOST_ROUNDS:

@@ -327,7 +327,9 @@ def clearly_less(mixture: Mixture) -> float:
     """Clearly less than the same, at once; 0 if that takes arithmetic of its own."""
     if mixture.pairs.kinds:
         return 0.0
-    return _CLEARLY * math.fsum(count * float(math.inf if value.pure is None else value.pure) for value, count in mixture.others)
+    return _CLEARLY * math.fsum(
+        count * float(math.inf if value.pure is None else value.pure) for value, count in mixture.others
+    )
 
 
 def exact_basic(mixture: Mixture) -> Fraction | None:

@@ -29,7 +29,7 @@ Counts = Sequence[tuple[Summand, int]]
 _PRUNED = 0.1
 """What nodes that hardly count may cost together, in shares of one source of error."""
 _FAINT = 1e-4
-"""The same for nodes that are left out of several sums: the error that does not matter may be smaller for later ones."""
+"""The same for nodes that several sums leave out: for later ones the error that does not matter may be smaller."""
 _COLUMNS = "log_size", "angle", "error", "log_most"
 """What `Waves` has at every node."""
 _SMOOTHED, _FINER = 0.75, 0.3
@@ -172,9 +172,7 @@ class KeptContour:
         known = [self._of(law) for law in laws]
         tilts = self.plan.tilt, self.plan.above, self.plan.below
         means = [_mean(c, [each.means[i] for each in known]) for i, c in enumerate(tilts)]
-        waves = [
-            Waves(each.waves.centre, *(getattr(each.waves, name)[some] for name in _COLUMNS)) for each in known
-        ]
+        waves = [Waves(each.waves.centre, *(getattr(each.waves, name)[some] for name in _COLUMNS)) for each in known]
         return Several(self.plan, self._nodes.theta[some], near, waves, (means[0], means[1], means[2]), copies)
 
     def _some(self, laws: Sequence[Summand], copies: Floats) -> tuple[npt.NDArray[np.bool_], float]:

@@ -61,7 +61,9 @@ class Guess:
         value, mean, square = self._base * c, np.full_like(c, self._base), np.zeros_like(c)
         for copies, index, mass in self._laws:
             each = _cumulants(self._h * index, np.log(mass), c, moments=True)
-            value, mean, square = (column + copies * one for column, one in zip((value, mean, square), each, strict=True))
+            value, mean, square = (
+                column + copies * one for column, one in zip((value, mean, square), each, strict=True)
+            )
         return value, mean, square
 
     def log_means(self, c: Floats) -> Floats:

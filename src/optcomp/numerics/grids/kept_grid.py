@@ -84,6 +84,8 @@ class KeptGrid:
         grid = self.made.h, self.made.setting
         above = Above(ups, *grid, long=False, kernel=self.made.kernel, kept=self.kept)
         upper = root(above.log, self.log_t[0], above.near(y, self.log_t[0]), tilt, +1, near)
+        if math.isinf(upper) and y != self.y:  # a search from far before the root may end behind what the grid tells
+            upper = root(above.log, self.log_t[0], self.y, tilt, +1, near)
         if math.isinf(upper):
             return Found(0.0, upper, self.size, True)
         below = Below(downs, *grid, long=False, kernel=self.made.kernel, kept=self.kept)
