@@ -65,6 +65,8 @@ _FEW_TILTS = 6
 """Of Chernoff's bounds for a direction: where they do not do any more, a contour will serve for long."""
 _WIDE = 1.2
 """A direction that is wider than so many times the aim needs another contour."""
+_OFF = 0.2
+"""A place that was guessed so badly, relatively, is worth another contour."""
 _NOTHING = 1e-11
 """An ε below which a relative width means nothing."""
 _NEAR = 0.02
@@ -83,6 +85,8 @@ class _Way:
     kept: KeptContour | None = None
     made: bool = False
     y: float = 0.0
+    planned: float = 0.0
+    """What y was guessed to be."""
     tilts: KeptTilts = field(default_factory=KeptTilts)
     aims: int = 0
     """How often a tilt was looked for."""
@@ -148,13 +152,18 @@ class Growing:
         if not (suits(mixture) and self._open(mixture)):
             return
         grid = partial(GrowingGrid.of, self.target, self.effort, mixture, further, tilts)
-        easy, hard = (partial(self._integral, mixture, further, about, tilts, how) for how in (_EASY, _HARD))
+        contour = partial(self._integral, mixture, further, tilts)
+        easy, hard = partial(contour, about, _EASY), partial(contour, about, _HARD)
         for make in (grid, partial(grid, far=False), easy, hard) if rare(mixture) else (easy, grid, hard):
             self._contours = make()
             yield self._contours is not None
+            place = self._contours.misjudged if isinstance(self._contours, _Contours) else None
+            if make is easy and place is not None:  # a plan for another place serves badly
+                self._contours = contour(place, _EASY)
+                yield self._contours is not None
 
     def _integral(
-        self, mixture: Mixture, further: float, about: float | None, tilts: KeptTilts | None, how: slice
+        self, mixture: Mixture, further: float, tilts: KeptTilts | None, about: float | None, how: slice
     ) -> _Contours | None:
         """Contours, if they do not take too many nodes; tilts of a grid serve its other direction once more."""
         made = _Contours(self.target, self.effort, mixture)
@@ -197,6 +206,12 @@ class _Contours:
             first = self._planned(mixture, laws[0], further, about, how)
         self.ways = [first, *(_Way() for _ in laws[1:])]
         return first.kept is not None
+
+    @property
+    def misjudged(self) -> float | None:
+        """About the answer of a few digits, if the contour was made for another place."""
+        way = self.ways[0]
+        return way.y if self._loose and way.y > 0 and not abs(way.y - way.planned) < _OFF * way.y else None
 
     def answer(self, mixture: Mixture) -> Bound | None:
         """A bracket, perhaps wide; None where these contours do not serve."""
@@ -294,9 +309,9 @@ class _Contours:
             if anchor is None:
                 return None
             found.append(root(anchor, goal))
+            self.ways[place].y = found[-1].upper if math.isfinite(found[-1].upper) else self.ways[place].y
             if found[-1].upper - found[-1].lower > _WIDE * self.effort.rtol * found[-1].upper + _NOTHING:
                 return None
-            self.ways[place].y = found[-1].upper
         lower, upper = max(bracket.lower for bracket in found), max(bracket.upper for bracket in found)
         return zdw22.epsilon_bound(mixture, self.target.given, lower, upper, found)
 
@@ -361,7 +376,7 @@ class _Contours:
             y = aim.now.y
             if kept is not None:
                 break
-        return _Way(kept, True, y)
+        return _Way(kept, True, y, y)
 
     def _aim(self, mixture: Mixture, now: Independent, then: Independent, about: float | None) -> Aim:
         given, rtol = self.target.given, self.effort.rtol

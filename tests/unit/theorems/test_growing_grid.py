@@ -95,3 +95,13 @@ def test_a_first_grid_serves_all_rounds_in_which_people_are_rare() -> None:
             assert afresh.lower <= found.upper <= afresh.upper * (1 + 1e-5)
         assert rare(mixture({item: most - 1}))
         assert not rare(mixture({item: most + 1}))
+
+
+def test_where_people_are_very_rare_a_contour_is_made_for_the_answer_that_a_first_one_gave() -> None:
+    """A guess of the answer may be ten times too large there."""
+    item = oc.PoissonSubsampled(oc.Gaussian(0.8), 1e-4)
+    made = Growing(TARGET, Effort(0.8e-5))
+    tried = [made.answer(mixture({item: 2000})) for there in made.renewed(mixture({item: 2000})) if there]
+    found, afresh = next(bound for bound in tried if bound is not None), oc.compose({item: 2000}, delta=1e-6)
+    assert tried[0] is None
+    assert afresh.lower <= found.upper <= afresh.upper * (1 + 1e-5)
