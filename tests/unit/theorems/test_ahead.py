@@ -106,12 +106,11 @@ def test_copies_share_a_table_and_go_their_own_ways() -> None:
 def test_the_sum_of_all_epsilons_is_not_forgotten() -> None:
     """Where it may be smaller, nothing is told at once."""
     pace, found = Pace(), [_bracket(0.25), _bracket(0.5)]
-    counts = {ONE: 10}
     for most, told in ((0.4, None), (0.6, 0.25)):
         rows = [[11.0], [12.0]]
         pace.keep(mixture({ONE: 10}), np.array([1]), np.array(rows), found, most)
         assert pace.table is not None
-        assert pace.table.upper({**counts, ONE: 11}) == told
+        assert pace.table.upper({ONE: 11}) == told
 
 
 def _bracket(upper: float) -> Bracket:
