@@ -27,7 +27,7 @@ from optcomp.composition.widths import with_width_note
 from optcomp.errors import InvalidInput, PrecisionNotReached
 from optcomp.guarantees import KnownLoss, RenyiBounded
 from optcomp.instances import Mixture, Parts, check_neighbours, log_kept
-from optcomp.numerics import DEEP_BITS, Number, plain, precision, whole
+from optcomp.numerics import DEEP_BITS, Exact, Number, plain, precision, whole
 from optcomp.theorems import Bound, Parameters, Target, opt
 
 _FORMAT, _VERSION = "optcomp-composer", 1
@@ -86,6 +86,13 @@ class Composer:
     def total(self, *, delta: Number | None = None, epsilon: Number | None = None, rtol: float | None = None) -> Bound:
         """What all of them cost together, as `compose` says it."""
         return self._answer(target_of(delta, epsilon), rtol, {})
+
+    def upper_ahead(self, delta: Exact, rtol: float) -> float | None:
+        """The upper side of a total ε that was computed ahead, because the list grew evenly; None if there is none."""
+        if self._counts or self.parameters == "adaptive":
+            return None
+        counts = cast(Counter[KnownLoss], self._others)  # others than losses are in no table
+        return self._growing.ahead(counts, Target("epsilon", delta), rtol)
 
     def what_if(
         self,

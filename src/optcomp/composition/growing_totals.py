@@ -6,10 +6,12 @@ are made for the list as it is now, and where they do not help either the total 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from optcomp.composition import named
 from optcomp.composition.widths import is_narrow
+from optcomp.guarantees import KnownLoss
 from optcomp.instances import Mixture
 from optcomp.theorems import LOOSE, Bound, Effort, Growing, Target, opt
 
@@ -18,6 +20,8 @@ _AIM = 0.8
 _MANY = 10
 """Mechanisms from which contours are tried at once: fewer are mostly summed on a grid, and contours do not serve.
 Where a wider answer will do, grids are kept too."""
+_NOT_FAR = 1.5
+"""Times as many mechanisms have about the answer that the last ones had, or a little more."""
 _MOST_KEPT = 4
 """Questions whose contours are kept, each of up to some megabytes."""
 
@@ -46,6 +50,11 @@ class GrowingTotals:
         other = GrowingTotals()
         other._asked = {key: replace(asked, growing=asked.growing.copy()) for key, asked in self._asked.items()}
         return other
+
+    def ahead(self, counts: Mapping[KnownLoss, int], target: Target, rtol: float | None) -> float | None:
+        """The upper side of the ε of just these mechanisms, at once, if it was computed ahead."""
+        asked = self._asked.get((target, rtol))
+        return None if asked is None else asked.growing.ahead(counts)
 
     def total(self, mixture: Mixture, target: Target, rtol: float | None, base: Mixture | None = None) -> Bound:
         """The total of a mixture; of something that may come on top of `base`, contours are made for that alone."""
@@ -79,14 +88,18 @@ class GrowingTotals:
         if bound is None or not _enough(bound, rtol):
             if asked.hopeless(base) or not _worth(base, rtol):
                 return None
-            bound = _renewed(asked.growing, mixture, base, rtol)
+            known, last = asked.last
+            about = last.upper if known.count <= base.count <= _NOT_FAR * known.count and last.upper > 0 else None
+            bound = _renewed(asked.growing, mixture, base, rtol, about)
             asked.given_up = 0 if bound is not None else base.count
         return None if bound is None else replace(bound, about=mixture)
 
 
-def _renewed(growing: Growing, mixture: Mixture, base: Mixture, rtol: float | None) -> Bound | None:
-    """From what is made anew for the base, the first that is narrow enough."""
-    for made in growing.renewed(base, mixture.count / max(base.count, 1)):
+def _renewed(
+    growing: Growing, mixture: Mixture, base: Mixture, rtol: float | None, about: float | None = None
+) -> Bound | None:
+    """From what is made anew for the base, where the answer may be about known, the first that is narrow enough."""
+    for made in growing.renewed(base, mixture.count / max(base.count, 1), about):
         bound = growing.answer(mixture) if made else None
         if bound is not None and _enough(bound, rtol):
             return bound

@@ -86,6 +86,9 @@ class StepTotals:
 
 def spent(composer: Composer, delta: Exact) -> float:
     """At least the ε of all that is there, quick to ask after every step: where people are sampled, `RTOL` wide."""
+    ahead = composer.upper_ahead(delta, RTOL)
+    if ahead is not None:
+        return ahead
     parts = composer.parts
     sampled = isinstance(parts, Mixture) and any(isinstance(value, PoissonSubsampled) for value, _ in parts.losses)
     if not sampled:

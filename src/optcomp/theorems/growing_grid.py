@@ -7,6 +7,7 @@ Each answer is a bracket of its own, proved like that of `zdw22`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,38 +23,56 @@ from optcomp.theorems.target import Target
 
 LOOSE = 1e-7
 """The least relative width for which a grid is kept: a narrower one takes too many places."""
-_GROWTH, _MOST_ROUNDS = (3.0, 1.3), 4000
+_GROWTH, _MOST_ROUNDS = (4.0, 1.3), 4000
 """How many times as many rounds a grid is made for, first and where that takes too fine a one; and the most rounds:
 beyond, contours are quicker."""
+_FEW, _RARE = 32, 0.12
+"""Rounds up to which a grid is better than a contour, and how often a person takes part in all rounds where it still
+is, because a law that is mostly nothing fades slowly."""
+_FIRST_REACH = 128
+"""A first grid is made for all such rounds, but for no more than these: a finer one takes longer for every answer."""
 
 
 class GrowingGrid:
     """ε of rounds that are at most so many as a grid was made for."""
 
-    def __init__(self, target: Target, leaky: Parts, kept: KeptGrid) -> None:
-        self.target, self._leaky, self._kept, self._y, self._tilts = target, leaky, kept, kept.y, KeptTilts()
+    def __init__(self, target: Target, leaky: Parts, kept: KeptGrid, tilts: KeptTilts) -> None:
+        self.target, self._leaky, self._kept, self._y, self.tilts = target, leaky, kept, kept.y, tilts
 
     @classmethod
-    def of(cls, target: Target, effort: Effort, mixture: Mixture, further: float) -> GrowingGrid | None:
-        """For this list and what may come; None where a grid is no way."""
+    def of(
+        cls,
+        target: Target,
+        effort: Effort,
+        mixture: Mixture,
+        further: float,
+        tilts: KeptTilts | None = None,
+        *,
+        far: bool = True,
+    ) -> GrowingGrid | None:
+        """For this list and what may come, perhaps far more; None where a grid is no way.
+
+        Tilts that were kept may serve once more.
+        """
         ways = _ways(mixture)
         if effort.rtol < LOOSE or target.quantity != "epsilon" or ways is None:
             return None
         goal = goal_for(slack(mixture.leaky, target.given, FLOAT_BITS))
-        for growth in _GROWTH:
+        until = min(max(_RARE * mixture.count / _taking_part(ways[0]), _FEW), _FIRST_REACH) if far else 0.0
+        for growth in (max(_GROWTH[0], until / mixture.count), _GROWTH[1]):
             most = [(law, math.ceil(further * growth * copies)) for law, copies in ways[0]]
             if sum(copies for _, copies in most) > _MOST_ROUNDS:
                 continue
             with np.errstate(all="ignore"):
                 kept = KeptGrid.of(most, goal.log_t, effort.rtol)
             if kept is not None:
-                return cls(target, mixture.leaky, kept)
+                return cls(target, mixture.leaky, kept, tilts or KeptTilts())
         return None
 
     def copy(self) -> GrowingGrid:
         """The same, from now on independent; the grid is shared."""
-        other = GrowingGrid(self.target, self._leaky, self._kept)
-        other._y, other._tilts = self._y, self._tilts.copy()
+        other = GrowingGrid(self.target, self._leaky, self._kept, self.tilts.copy())
+        other._y = self._y
         return other
 
     def answer(self, mixture: Mixture) -> Bound | None:
@@ -72,10 +91,25 @@ class GrowingGrid:
     def _below(self, laws: Laws, y: float) -> bool:
         """Whether the other direction is proved not to matter."""
         log_t = self._kept.log_t[0]
-        if self._tilts.log_most(laws, y) < log_t:
+        if zdw22.support(laws) <= y:
             return True
-        self._tilts.aimed(Independent(laws, math.inf), y)
-        return self._tilts.log_most(laws, y) < log_t
+        if self.tilts.log_most(laws, y) < log_t:
+            return True
+        self.tilts.aimed(Independent(laws, math.inf), y)
+        return self.tilts.log_most(laws, y) < log_t
+
+
+def rare(mixture: Mixture) -> bool:
+    """Whether rounds are so few, or people so rarely in them, that a grid is better than a contour, if it does."""
+    ways = _ways(mixture)
+    if ways is None:
+        return mixture.count <= _FEW
+    return mixture.count <= _FEW or _taking_part(ways[0]) < _RARE
+
+
+def _taking_part(rounds: Sequence[tuple[MixedNormalLaw, int]]) -> float:
+    """About how often a person takes part in all rounds."""
+    return sum(float(law.q) * copies for law, copies in rounds)
 
 
 def _ways(mixture: Mixture) -> tuple[list[tuple[MixedNormalLaw, int]], Laws] | None:

@@ -169,7 +169,7 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
 def epsilon_bound(mixture: Mixture, delta: Exact, lower: float, upper: float, found: Sequence[Bracket]) -> Bound:
     """The place between two floats as a Bound on ε, never beyond the sum of all ε."""
     most = decimal_up(upper)
-    if not most < _CLEARLY * _about_basic(mixture):
+    if not most < clearly_less(mixture):
         most = min(most, basic(mixture))
     return bound("epsilon", mixture, delta, max(decimal_down(lower), 0.0), most, found)
 
@@ -332,11 +332,13 @@ def basic(mixture: Mixture) -> float:
     return float_above(total)
 
 
-def _about_basic(mixture: Mixture) -> float:
-    """About the same, at once; 0 if that takes arithmetic of its own."""
+def clearly_less(mixture: Mixture) -> float:
+    """Clearly less than the same, at once; 0 if that takes arithmetic of its own."""
     if mixture.pairs.kinds:
         return 0.0
-    return math.fsum(count * float(math.inf if value.pure is None else value.pure) for value, count in mixture.others)
+    return _CLEARLY * math.fsum(
+        count * float(math.inf if value.pure is None else value.pure) for value, count in mixture.others
+    )
 
 
 def exact_basic(mixture: Mixture) -> Fraction | None:

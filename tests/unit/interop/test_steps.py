@@ -50,6 +50,28 @@ def test_every_one_of_the_first_steps(noise: float, rate: float) -> None:
         assert bound.lower <= found[count] <= bound.upper * (1 + RTOL) + 1e-12
 
 
+def test_what_was_computed_ahead_is_what_a_total_would_say() -> None:
+    """An accountant that is asked after every epoch finds most answers in a table: no others, and for no other δ."""
+    totals = StepTotals()
+    for count in (300, 400, 500):
+        totals.epsilon([(1.5, 0.04, count)], DELTA)
+    composer = totals._composer
+    assert composer.upper_ahead(DELTA, RTOL) is None
+    composer.add(ONE, 100)
+    ahead = composer.upper_ahead(DELTA, RTOL)
+    assert ahead == composer.total(delta=DELTA, rtol=RTOL).upper == spent(composer, DELTA)
+    assert composer.copy().upper_ahead(DELTA, RTOL) == ahead
+    assert composer.upper_ahead(2 * DELTA, RTOL) is None
+    for item in (TWO, 0.1):
+        other = composer.copy()
+        other.add(item)
+        assert other.upper_ahead(DELTA, RTOL) is None
+    bound = oc.compose({ONE: 600}, delta=DELTA)
+    assert bound.lower <= ahead <= bound.upper * (1 + RTOL)
+    composer.remove(ONE, 100)
+    assert totals.epsilon([(1.5, 0.04, 600)], DELTA) == ahead
+
+
 def test_a_width_that_is_not_reached_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Training goes on: the wider answer is true."""
     composer, bound = Composer({ONE: 300}), oc.compose({ONE: 300}, delta=DELTA)

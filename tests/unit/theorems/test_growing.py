@@ -101,14 +101,15 @@ def test_a_list_that_grows_evenly_is_answered_ahead(rate: float) -> None:
     made = growing(Target("epsilon", 1e-6), {item: 400})
     for copies in (400, 410, 420):
         assert made.answer(mixture({item: copies})) is not None
-    assert isinstance(made._contours, _Contours)
-    ahead = [key[0][1] for key in made._contours._ahead]
+    table = made._pace.table
+    assert table is not None
+    ahead = [copies for (copies,) in table.found]
     assert len(ahead) > 24
     for copies in (ahead[0], ahead[len(ahead) // 2], ahead[-1]):
-        before = len(made._contours._ahead)
         found, afresh = made.answer(mixture({item: copies})), oc.compose({item: copies}, delta=1e-6)
-        assert len(made._contours._ahead) == before - 1
+        assert made._pace.table is table
         assert found is not None
+        assert made.ahead({item: copies}) == found.upper
         assert found.lower <= afresh.upper
         assert afresh.lower <= found.upper
         assert found.width <= 1.2e-9
@@ -135,13 +136,11 @@ def test_uneven_lists_and_lists_with_pairs_are_not_answered_ahead() -> None:
     made = growing(Target("epsilon", 1e-6), {SAMPLED: 400})
     for copies in (400, 410, 425, 431, 460):
         assert made.answer(mixture({SAMPLED: copies})) is not None
-    assert isinstance(made._contours, _Contours)
-    assert not made._contours._ahead
+    assert made._pace.table is None
     made = growing(Target("epsilon", 1e-6), {SAMPLED: 400, 0.01: 1})
     for copies in (400, 410, 420, 430):
         assert made.answer(mixture({SAMPLED: copies, 0.01: 1})) is not None
-    assert isinstance(made._contours, _Contours)
-    assert not made._contours._ahead
+    assert made._pace.table is None
 
 
 def test_a_pair_that_comes_later_is_not_overlooked() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 from flint import arb
 
 from optcomp.numerics.balls import SUM_BITS, float_up, precision
@@ -21,19 +22,23 @@ from optcomp.numerics.contour.anchor import Anchor
 from optcomp.numerics.contour.independent import Independent
 from optcomp.numerics.contour.integral import Integral, Means, Nodes
 from optcomp.numerics.contour.plan import Contour, Saddle, log_reach, make_contour, saddle_at, saddle_for, short
-from optcomp.numerics.contour.several import Mean, Several
+from optcomp.numerics.contour.several import Mean, Several, kernel_at
 from optcomp.numerics.laws.law import Summand, Waves, joined
 
 Counts = Sequence[tuple[Summand, int]]
 _PRUNED = 0.1
 """What nodes that hardly count may cost together, in shares of one source of error."""
+_FAINT = 1e-4
+"""The same for nodes that several sums leave out: for later ones the error that does not matter may be smaller."""
+_COLUMNS = "log_size", "angle", "error", "log_most"
+"""What `Waves` has at every node."""
 _SMOOTHED, _FINER = 0.75, 0.3
 """The shares of the wanted width that may go to the smoothing and, as far as a plan knows, to the other errors."""
 _MOST_TILTS = 3
 """Tilts remembered for Chernoff's bound."""
 _FEW, _PER_NODE = 20_000, 1500.0
 """So few nodes are kept in any case; more only if they took more than so many nanoseconds each to find."""
-_MOST_AT_ONCE = 300_000
+_MOST_AT_ONCE = 200_000
 """Nodes of all sums that are looked at together: some megabytes."""
 _NEARBY = np.linspace(0.3, 1.5, 13)
 """Times the last tilt: where the next one is looked for."""
@@ -55,14 +60,23 @@ class Aim:
 
 
 def aim_for(
-    now: Independent, then: Independent, log_t: float, log_rest: float, rtol: float, about: float | None = None
+    now: Independent,
+    then: Independent,
+    log_t: float,
+    log_rest: float,
+    rtol: float,
+    about: float | None = None,
+    rough: float = 1.0,
 ) -> Aim:
-    """To find the place at which F is t, within a relative width, from now, where it is about known, until then."""
+    """To find the place at which F is t, within a relative width, from now, where it is about known, until then.
+
+    A plan is cautious, because it does not know how steep F is: `rough` allows it so many times the error.
+    """
     first, last = (saddle_for(source, log_t, log_rest) for source in (now, then))
     if about is not None:
         first = replace(first, y=about)
     scale = rtol * max(first.y, 1e-3 * last.y)
-    return Aim(first, last, _FINER * scale * abs(last.tilt), _SMOOTHED * scale / (1 + first.tilt))
+    return Aim(first, last, rough * _FINER * scale * abs(last.tilt), _SMOOTHED * scale / (1 + first.tilt))
 
 
 def aim_at(now: Independent, then: Independent, y: float, rtol: float) -> Aim:
@@ -141,15 +155,34 @@ class KeptContour:
         nodes = replace(nodes, real=real, imag=imag, error=error)
         return Anchor(Integral(plan, nodes, log_means), nodes, log_means, total, False)
 
+    def room(self, laws: Counts) -> int:
+        """How many sums of these variables or more may be looked at together; 0 where that is not worth it."""
+        if self.plan.smoothing or not self.plan.excess:
+            return 0
+        some = self._some([law for law, _ in laws], np.array([float(copies) for _, copies in laws]))[0]
+        return _MOST_AT_ONCE // max(int(np.count_nonzero(some)), 1)
+
     def several(self, laws: Sequence[Summand], copies: Floats) -> Several | None:
         """The quadratures for several numbers of copies that `covers` holds for; none where that is not worth it."""
-        if self.plan.smoothing or not self.plan.excess or self.size * copies.shape[0] > _MOST_AT_ONCE:
+        if self.plan.smoothing or not self.plan.excess:
+            return None
+        some, near = self._some(laws, copies.min(axis=0))
+        if np.count_nonzero(some) * copies.shape[0] > _MOST_AT_ONCE:
             return None
         known = [self._of(law) for law in laws]
         tilts = self.plan.tilt, self.plan.above, self.plan.below
         means = [_mean(c, [each.means[i] for each in known]) for i, c in enumerate(tilts)]
-        waves = [each.waves for each in known]
-        return Several(self.plan, self._nodes.theta, self._nodes.near, waves, (means[0], means[1], means[2]), copies)
+        waves = [Waves(each.waves.centre, *(getattr(each.waves, name)[some] for name in _COLUMNS)) for each in known]
+        return Several(self.plan, self._nodes.theta[some], near, waves, (means[0], means[1], means[2]), copies)
+
+    def _some(self, laws: Sequence[Summand], copies: Floats) -> tuple[npt.NDArray[np.bool_], float]:
+        """The nodes that count for at least so many copies, and what all others add at most: like that of nodes
+        never computed, because each |φ_i| is at most 1.
+        """
+        log_most = sum((n * self._of(law).waves.log_most for law, n in zip(laws, copies.tolist(), strict=True)), 0.0)
+        most = 1.01 * np.exp(np.minimum(log_most, 0.0)) * np.abs(kernel_at(self.plan, self._nodes.theta))
+        some = ~(most <= _FAINT * self.plan.share / most.size)
+        return some, 1.0001 * (self._nodes.near + float(most[~some].sum())) + 1e-300
 
     def _of(self, law: Summand) -> _Known:
         if law not in self._known:

@@ -197,8 +197,8 @@ class Grid:
                 return None
             laws, h = coarse
             guess = Guess(laws, h)
-            tilt, saddle = guess.tilt_for(log_t)
             if number < _SURE:  # from the saddle point: a window made for a place that is too high tells nothing
+                tilt, saddle = guess.tilt_for(log_t)
                 place, setting = max(saddle, 0.0), guess.setting(tilt, saddle, log_t)
             else:
                 setting = guess.window(place, log_t, _ROUGH, _ROUGH)
@@ -206,7 +206,7 @@ class Grid:
                 return None  # a period so much longer than a loss would take all memory
             kernel = None if number < _SURE else _kernel(h, setting, long=False)
             above = Above(laws, h, setting, long=False, kernel=kernel)
-            found = root(self._ended(above), log_t, place, tilt, +1, _NEAR_FIRST)
+            found = root(self._ended(above), log_t, place, setting.tilt, +1, _NEAR_FIRST)
             if not math.isfinite(found):
                 return y if self._towards and math.isfinite(y) else None
             if number >= _SURE and abs(found - place) <= _MOVED * found:

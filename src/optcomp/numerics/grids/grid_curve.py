@@ -28,6 +28,8 @@ from optcomp.numerics.grids.grid_sum import Chernoff, Counted, GridSum, Kept
 
 PARTS = 16
 """A window is so many parts of the period, or fewer."""
+_NEARBY = 256
+"""Places on either side among which a root is looked for."""
 _ROUNDINGS = 410.0
 """Units by which a kernel may be off, over its terms; counted in `docs/grids.md`."""
 
@@ -131,6 +133,21 @@ class GridCurve(GridSum):
         low, high = (share * first + (1 - share) * second for first, second in zip(one, two, strict=True))
         slack = (4 * LIBM + 16) * U * (abs(high) + abs(low) + share * (abs(one[0]) + abs(two[0])))
         return self._logs(scale, loose, low - slack, high + slack)
+
+    def near(self, y: float, log_t: float) -> float:
+        """About where log F is log t, if that is near y: the first place at which it is less, and back from there."""
+        base, step = float(self.base), self.tilt * self.h
+        first = max(min(math.floor((y - base) / self.h), self._span) - _NEARBY, 0)
+        k = np.arange(first, min(first + 2 * _NEARBY, self._span) + 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = self.log_z - step * k + np.log(self.values[k % self.size].astype(np.float64))
+        less = np.flatnonzero(logs < log_t)
+        if not less.size or not less[0]:
+            return y
+        i = int(less[0])
+        before, after = math.exp(min(float(logs[i - 1]) - log_t, 600.0)), math.exp(float(logs[i]) - log_t)
+        share = (1 - after) / (before - after)
+        return max(base + float(k[i]) * self.h + math.log1p(share * math.expm1(-self.h)), 0.0)
 
     def noise(self, y: float) -> float:
         """About the round-off of log F(y)."""

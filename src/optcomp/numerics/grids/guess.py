@@ -15,6 +15,8 @@ _COARSE = 2048
 """Points of a law in guesses."""
 _TILTS = np.exp(np.linspace(math.log(1e-4), math.log(1e14), 289))
 """Tilts that are tried."""
+_AT_ONCE, _UNDERFLOW = 16, 760.0
+"""Tilts whose sums are done together, and an exponent that leaves nothing of a number, subnormal ones included."""
 _UPS = 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0, 10.0
 """Larger tilts over the tilt, for what is folded in from above."""
 _DOWNS = 0.0, 0.1, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97
@@ -58,17 +60,16 @@ class Guess:
         """K, K' and K'' for several tilts."""
         value, mean, square = self._base * c, np.full_like(c, self._base), np.zeros_like(c)
         for copies, index, mass in self._laws:
-            place = self._h * index
-            with np.errstate(over="ignore", under="ignore"):
-                logs = np.log(mass) + c[:, np.newaxis] * place
-                top = logs.max(axis=1, keepdims=True)
-                share = np.exp(logs - top)
-                total = share.sum(axis=1)
-                first = (share * place).sum(axis=1) / total
-                second = (share * (place - first[:, np.newaxis]) ** 2).sum(axis=1) / total
-            value = value + copies * (top[:, 0] + np.log(total))
-            mean, square = mean + copies * first, square + copies * second
+            each = _cumulants(self._h * index, np.log(mass), c, moments=True)
+            value, mean, square = (
+                column + copies * one for column, one in zip((value, mean, square), each, strict=True)
+            )
         return value, mean, square
+
+    def log_means(self, c: Floats) -> Floats:
+        """K alone."""
+        each = (copies * _cumulants(self._h * index, np.log(mass), c)[0] for copies, index, mass in self._laws)
+        return np.asarray(self._base * c + sum(each))
 
     def tilt_for(self, log_t: float) -> tuple[float, float]:
         """The tilt at which F is about t, and the place."""
@@ -82,7 +83,7 @@ class Guess:
 
     def tilt_at(self, y: float) -> float:
         """The tilt whose saddle is at y."""
-        k = self.cumulants(_TILTS)[0]
+        k = self.log_means(_TILTS)
         return float(_TILTS[int(np.argmin(k - _TILTS * y - np.log(_TILTS) - np.log1p(_TILTS)))])
 
     def log_at(self, c: float, y: float) -> float:
@@ -94,7 +95,7 @@ class Guess:
     def setting(self, c: float, y: float, log_f: float) -> Setting:
         """The shortest period at which folding is faint."""
         tilts = c * np.array([1.0, *_UPS, *_DOWNS])
-        k = self.cumulants(tilts)[0]
+        k = self.log_means(tilts)
         wanted = log_f - _FAINT
         with np.errstate(divide="ignore", invalid="ignore"):
             periods = (k - tilts * y - wanted) / np.abs(tilts - c)
@@ -109,7 +110,7 @@ class Guess:
         `room` is the log of how much larger than F the unit of round-off may be.
         """
         tilts = np.append(0.0, _TILTS)
-        logs = self.cumulants(tilts)[0] - tilts * y  # of Chernoff's bounds on F(y), or about so
+        logs = self.log_means(tilts) - tilts * y  # of Chernoff's bounds on F(y), or about so
         useful = np.isfinite(logs) & (tilts * self.span < _STEEP)  # steeper bounds only tell where the sum ends
         spare = np.maximum(np.where(useful, logs, math.inf) - (log_f - faint), 1.0)
         gaps = tilts[np.newaxis, :] - tilts[:, np.newaxis]
@@ -139,6 +140,35 @@ class Guess:
         others = tilts[int(ups[i].argmin())], tilts[int(downs[i].argmin())], tilts[1 + int(lengths.argmin())]
         over = float(logs[i]) - log_f
         return Setting(float(tilts[i]), tuple(map(float, others)), max(float(period[i]), 1e-300), parts, over)
+
+
+def _cumulants(place: Floats, log_mass: Floats, c: Floats, *, moments: bool = False) -> tuple[Floats, Floats, Floats]:
+    """K, and if asked for K' and K'', of one law at several tilts, some at a time so that they stay near the processor.
+
+    Where all but the last place underflow, nothing is left to sum.
+    """
+    value, mean, square = (np.full_like(c, math.nan) for _ in range(3))
+    alone = np.zeros(c.shape, dtype=bool)
+    if place.size > 1:
+        alone = c * float(place[-1] - place[-2]) + float(log_mass[-1] - log_mass.max()) > _UNDERFLOW
+    value[alone], mean[alone], square[alone] = float(log_mass[-1]) + c[alone] * float(place[-1]), place[-1], 0.0
+    rest = np.flatnonzero(~alone)
+    for some in np.array_split(rest, max(-(-rest.size // _AT_ONCE), 1)):
+        share = c[some, np.newaxis] * place
+        share += log_mass
+        top = share.max(axis=1)
+        share -= top[:, np.newaxis]
+        with np.errstate(over="ignore", under="ignore"):
+            np.exp(share, out=share)
+        total = share.sum(axis=1)
+        value[some] = top + np.log(total)
+        if moments:
+            mean[some] = (share * place).sum(axis=1) / total
+            away = place - mean[some, np.newaxis]
+            away *= away
+            away *= share
+            square[some] = away.sum(axis=1) / total
+    return value, mean, square
 
 
 def faint_from(mu: float, q: float, log_p: float) -> float:

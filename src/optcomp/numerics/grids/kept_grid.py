@@ -83,9 +83,11 @@ class KeptGrid:
         downs = [(law, count) for law, count in zip(self.made.downs, copies, strict=True) if count]
         grid = self.made.h, self.made.setting
         above = Above(ups, *grid, long=False, kernel=self.made.kernel, kept=self.kept)
-        upper = root(above.log, self.log_t[0], y, tilt, +1, near)
+        upper = root(above.log, self.log_t[0], above.near(y, self.log_t[0]), tilt, +1, near)
+        if math.isinf(upper) and y != self.y:  # a search from far before the root may end behind what the grid tells
+            upper = root(above.log, self.log_t[0], self.y, tilt, +1, near)
         if math.isinf(upper):
             return Found(0.0, upper, self.size, True)
         below = Below(downs, *grid, long=False, kernel=self.made.kernel, kept=self.kept)
-        lower = root(below.log, self.log_t[1], upper, tilt, -1, near)
+        lower = root(below.log, self.log_t[1], below.near(upper, self.log_t[1]), tilt, -1, near)
         return Found(lower, upper, self.size, upper - lower > self.rtol * upper)

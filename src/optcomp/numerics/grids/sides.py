@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from optcomp.numerics.blocked import LIBM, U
 from optcomp.numerics.grids.beyond import Beyond
 from optcomp.numerics.grids.grid_curve import GridCurve, Kernel
 from optcomp.numerics.grids.grid_sum import Counted, GridSum, Kept, log_masses
 from optcomp.numerics.grids.guess import Setting
+
+_LOOKS = 2
+"""For about a root: what it leaves open takes no more than one look of a search."""
 
 
 def summed(
@@ -47,6 +51,10 @@ class Above:
         rest = self._beyond.most(y)
         return _sum_of_logs(value, _log(rest, +1), +1)
 
+    def near(self, y: float, log_t: float) -> float:
+        """About the root of log F = log t, from y: a guess."""
+        return _near(self.sum, +1, self._beyond.most, y, log_t)
+
     def rounding(self, y: float) -> float:
         """About how far round-off moves log F(y)."""
         return self.sum.noise(y) * math.exp(min(self.sum.sides(y)[1] - self.log(y), 0.0)) if self.sum else 0.0
@@ -73,6 +81,10 @@ class Below:
         rest = self._beyond.least(y)
         return _sum_of_logs(value, _log(rest, -1), -1)
 
+    def near(self, y: float, log_t: float) -> float:
+        """About the root of log F = log t, from y: a guess."""
+        return _near(self._sum, -1, self._beyond.least, y, log_t)
+
 
 class Both:
     """F from above and from below by one sum: of the larger law, and of what is left of it where masses are smaller."""
@@ -97,6 +109,15 @@ class Both:
     def near(self, y: float, log_t: float) -> float:
         """About the root of log F = log t, from y: a guess."""
         return self._above.sum.near(y, log_t) if self._above.sum else y
+
+
+def _near(sums: GridSum | None, side: int, rest: Callable[[float], float], y: float, log_t: float) -> float:
+    """About where what the grid adds to the rest is t."""
+    for _ in range(_LOOKS if sums else 0):  # the rest is that of the place before
+        left = math.exp(log_t) - rest(y)
+        if sums and left > 0:
+            y = sums.near(y, math.log(left)) + side * sums.slip
+    return y
 
 
 def _log(value: float, direction: int) -> float:

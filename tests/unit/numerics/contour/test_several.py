@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+import optcomp.numerics.contour.kept as kept_module
 from optcomp.guarantees import Gaussian
 from optcomp.numerics import SUM_BITS, precision
 from optcomp.numerics.blocked import Floats
@@ -90,6 +91,63 @@ def test_roots_are_proved_by_the_closed_form() -> None:
             assert law_of(row).excess(low) >= t
             assert law_of(row).excess(high) <= t
             assert high - low < 1e-9 * high
+
+
+@pytest.mark.parametrize("step", [1.0, 40.0])
+def test_many_roots_at_once_are_proved_by_the_closed_form(step: float) -> None:
+    """Those between a few rows start from a curve through them, for rows near each other and far from each other."""
+    copies, t = np.array([[100.0 + step * row] for row in range(60)]), 1e-5
+    several = contour(1e-6).several([ONE], copies)
+    assert several is not None
+    lower, upper = several.roots((math.log(t) * (1 + 1e-16), math.log(t) * (1 - 1e-16)), np.full(60, 3.0), 1e-8)
+    proved = np.isfinite(upper)
+    assert proved[:20].all()
+    with precision(SUM_BITS):
+        for (count,), low, high in zip(copies[proved], lower[proved].tolist(), upper[proved].tolist(), strict=True):
+            law = law_of(np.array([count, 0.0]))
+            assert law.excess(low) >= t
+            assert law.excess(high) <= t
+    assert (upper - lower)[:20].max() < 1e-6 * upper[0]
+
+
+def test_a_bad_start_is_no_harm() -> None:
+    copies = np.array([[100.0 + row] for row in range(40)])
+    several = contour().several([ONE], copies)
+    assert several is not None
+    goal = math.log(1e-5)
+    for start in (1e-3, 3.0, 200.0):
+        lower, upper = several.roots((goal, goal), np.full(40, start))
+        with precision(SUM_BITS):
+            for (count,), low, high in zip(copies, lower.tolist(), upper.tolist(), strict=True):
+                law = law_of(np.array([count, 0.0]))
+                assert math.isnan(low) or (law.excess(low).log() >= goal and law.excess(high).log() <= goal)
+
+
+def test_nodes_that_hardly_count_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later sums need fewer nodes; what was left out is added to the error, and the truth is lost without it."""
+    made, copies, places = contour(), np.array([[380.0], [400.0]]), np.array([9.0, 9.5])
+    rows = np.hstack((copies, np.zeros_like(copies)))
+    usual = made.several([ONE], copies)
+    assert usual is not None
+    assert usual._theta.size < made.size
+    assert held(usual, rows, places) == [True, True]
+    assert made.room([(ONE, 380)]) > made.room([(ONE, 100)])
+    monkeypatch.setattr(kept_module, "_FAINT", 1e9)
+    rough = made.several([ONE], copies)
+    assert rough is not None
+    assert rough._theta.size < usual._theta.size
+    assert held(rough, rows, places) == [True, True]
+    rough._near = made._nodes.near
+    assert held(rough, rows, places) != [True, True]
+
+
+def test_a_node_that_is_not_known_counts_whole() -> None:
+    _, given = parts()
+    wave: Waves = given["waves"][0]
+    lost = np.where(np.arange(wave.error.size) == 3, math.inf, 0.0)
+    unknown = replace(wave, log_size=wave.log_size - (lost > 0), error=wave.error + lost)
+    assert is_held({**given, "waves": [unknown]})
+    assert not is_held({**given, "waves": [replace(unknown, error=wave.error)]})
 
 
 def test_what_has_no_root_is_not_proved() -> None:
@@ -178,8 +236,8 @@ def test_aliasing_is_counted() -> None:
 
 def test_round_off_grows_with_the_place_and_the_nodes() -> None:
     made, _ = parts()
-    assert (made._off >= (made._theta.size + 100) * 2.0**-53 * (made._size @ np.abs(made._kernel))).all()
-    assert (made._off_by_place >= 8 * 2.0**-53 * ((made._size * made._theta) @ np.abs(made._kernel))).all()
+    assert (made._off >= (made._theta.size + 100) * 2.0**-53 * made._terms.sum(axis=1)).all()
+    assert (made._off_by_place >= 8 * 2.0**-53 * (made._terms @ made._theta)).all()
 
 
 def test_smoothing_and_one_minus_the_excess_are_left_to_others() -> None:

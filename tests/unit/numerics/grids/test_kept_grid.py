@@ -78,6 +78,20 @@ def test_no_grid_is_kept_that_is_too_coarse(sigma: float, rate: float, count: in
         assert KeptGrid.of(rounds_of(sigma, rate, count), goal_for(arb(1e-6)).log_t, rtol) is None
 
 
+@pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.01), (0.8, 0.001)])
+def test_a_search_begins_where_the_root_is(sigma: float, rate: float) -> None:
+    """From about the answer for one round less; from too far away it begins there."""
+    made = kept(rounds_of(sigma, rate, 60))
+    before, found = made.root([39], made.y), made.root([40], made.y)
+    grid = made.made
+    for side, laws, log_t in ((Above, grid.ups, made.log_t[0]), (Below, grid.downs, made.log_t[1])):
+        sums = side([(laws[0], 40)], grid.h, grid.setting, long=False, kernel=grid.kernel)
+        place = sums.near(before.upper, log_t)
+        assert abs(sums.log(place) - log_t) < 1e-2
+        assert abs(place - found.upper) < 1e-3 * found.upper
+        assert sums.near(40 * before.upper, log_t) > 0
+
+
 def test_what_is_kept_is_what_would_be_computed() -> None:
     """Both sides of sums with transforms that are kept are those of sums without, to the last bit."""
     rng, made = Random("kept"), kept(rounds_of(0.7, 0.02, 40))
