@@ -96,7 +96,7 @@ class Banded(Integral):
         if self._known is None or self._known[0].size != first:
             theta = self._nodes.theta[:first]
             upper, lower = self._signed(self._band.at(theta))
-            self._known = theta, self._value(slice(first)) * (self._shares[0] * upper + self._shares[1] * lower)
+            self._known = theta, self._weighted(slice(first)) * (self._shares[0] * upper + self._shares[1] * lower)
         return self._known
 
     def _near(self, y: float) -> _Centre:
@@ -112,22 +112,28 @@ class Banded(Integral):
     def _about(self, y: float) -> _Centre:
         """All sums about a place."""
         size = self._nodes.theta.size
-        parts = np.array([self._part(slice(i, min(i + _CHUNK, size)), y) for i in range(0, size, _CHUNK)])
+        once = min(size, _CHUNK)
+        space, fine = np.empty((12, once)), _turn(np.arange(once, dtype=np.float64) * (-self.plan.step * y))
+        parts = np.array([self._part(slice(i, min(i + _CHUNK, size)), y, space, fine) for i in range(0, size, _CHUNK)])
         a = [math.fsum(column) for column in parts.T.tolist()]
         upper, lower = (a[0], a[1], -a[2] / 2, -a[3] / 6), (a[4], a[5], -a[6] / 2, -a[7] / 6)
         return _Centre(y, upper, lower, a[8], a[9], a[10] / 24, a[11])
 
-    def _part(self, part: slice, y: float) -> Floats:
-        """The same for some nodes, as columns of sums."""
-        theta, value, kernels = self._nodes.theta[part], self._value(part), self._band.at(self._nodes.theta[part])
+    def _part(self, part: slice, y: float, space: Floats, fine: Complexes) -> Floats:
+        """The same for some nodes, as columns of sums; the space is used up.  `fine` turns neighbours."""
+        theta, value, kernels = self._nodes.theta[part], self._weighted(part), self._band.at(self._nodes.theta[part])
         beta = self._band.beta
         if not self._late:
             kernels.upper[:] *= _turn(theta * beta)
         upper, lower = self._signed(kernels)
         size = np.abs(value)
         errors = self._nodes.error[part] * (self.plan.step / math.pi) * (kernels.most + kernels.error)
-        value *= _turn(theta * -y)
-        terms = np.empty((12, theta.size))
+        if float(theta[-1] - theta[0]) == self.plan.step * (theta.size - 1):
+            value *= fine[: theta.size]
+            value *= _turn(theta[:1] * -y)
+        else:
+            value *= _turn(theta * -y)
+        terms = space[:, : theta.size]
         for row, kernel in ((0, upper), (4, lower)):
             kernel *= value
             terms[row], terms[row + 1] = kernel.real, kernel.imag
@@ -142,7 +148,7 @@ class Banded(Integral):
         terms[11] = errors + size * kernels.error + (60 * U) * terms[8]
         return _sums(terms)
 
-    def _value(self, part: slice) -> Complexes:
+    def _weighted(self, part: slice) -> Complexes:
         """φ times the weights of the sum."""
         weight = self.plan.step / math.pi
         value = np.empty(self._nodes.theta[part].size, dtype=np.complex128)

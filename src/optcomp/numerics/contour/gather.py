@@ -73,7 +73,7 @@ def gather(coins: Coins, compressed: Compressed, plan: Contour, work: float) -> 
             plan = replace(plan, smoothing=smoothing, band=last + 1 if plan.band else 0)
         kept.append(_survivors(coins, compressed, plan, skipped, direct))
     cut = (0.0, 0.0) if plan.band else truncation(plan, last * plan.step)
-    joined = [np.concatenate(column) for column in zip(*kept, strict=True)]
+    joined = [np.concatenate(column) if len(column) > 1 else column[0] for column in zip(*kept, strict=True)]
     nodes = Nodes(joined[0], joined[1], joined[2], joined[3], near + cut[0], far + cut[1])
     return Gathered(plan, nodes, capped, spent)
 
@@ -196,7 +196,10 @@ def _survivors(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """φ at the nodes that are left."""
     sizes = skipped.stops - skipped.starts
-    index = np.repeat(skipped.starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes) + np.arange(sizes.sum())
+    if sizes.size == 1:
+        index = np.arange(skipped.starts[0], skipped.stops[0])
+    else:
+        index = np.repeat(skipped.starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes) + np.arange(sizes.sum())
     theta = plan.step * index.astype(np.float64)
     if direct:
         real, imag, error = _by_products(coins, plan, index)

@@ -142,7 +142,7 @@ class _Rectangles:
             np.multiply.outer(self._low[i] * rows[i], self._columns[i], out=scratch)
             scratch += 1 - self._low[i]
             value *= _power(scratch, int(self._coins.m[i]))
-        return value
+        return np.asarray(value)
 
 
 def _patterns(rotations: Complexes, low: Floats | None) -> Complexes:

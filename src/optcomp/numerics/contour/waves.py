@@ -62,7 +62,7 @@ class WaveBound:
         rho = np.exp(-2 * coins.x * (c + 0.5))
         constant, waves = _majorant(rho, degree)
         self.degree, self._coins = degree, coins.x
-        self._x = np.multiply.outer(np.arange(1.0, degree + 1), coins.x).ravel()
+        self._x: Floats = np.multiply.outer(np.arange(1.0, degree + 1), coins.x).ravel()
         self.beta = (coins.m * waves).ravel()
         size = np.log1p(rho) + np.abs(constant) + 2 * rho
         self.mean = float(dot(np.log1p(rho) - constant, coins.m)) - _SLACK * (1 + float(dot(size, coins.m)))
@@ -71,7 +71,7 @@ class WaveBound:
         """What is usually proved: |φ| <= e^-usual."""
         self.lipschitz = 2 * float((np.abs(self.beta) * self._x).sum())
         """How fast the sum may change with θ: within 1e-12."""
-        self._size = float(np.abs(self.beta).sum())
+        self._size: float = float(np.abs(self.beta).sum())
 
     def loose(self, theta: float, radius: float) -> float:
         """At least the error of a sum at places up to θ, for all nodes within the radius.

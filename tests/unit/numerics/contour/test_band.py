@@ -96,8 +96,7 @@ def _hermite(c: float, v: arb, eta: arb, start: arb, slope: arb | None) -> arb:
     reach = math.ceil(40 / min(abs(c), abs(c + 1)) / float(eta)) + 2
     for n in range(-reach if c < 0 else 0, reach):
         x = start + n * eta
-        at_kink = slope is not None and n == 0
-        if at_kink:
+        if slope is not None and n == 0:
             value, rise = (arb(0) if c > 0 else arb(-1)), slope + (0 if c > 0 else c)
         else:
             right = n >= 0

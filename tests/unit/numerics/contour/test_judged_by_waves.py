@@ -13,6 +13,7 @@ from optcomp.numerics.balls import DEEP_BITS, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour import waves as module
 from optcomp.numerics.contour.coins import Coins
+from optcomp.numerics.contour.products import rotations
 from optcomp.numerics.contour.waves import DEGREES, Looks, Turns, WaveBound, wave_sieve, waves_from
 from tests.mutants import put_mutant
 from tests.oracles.contour import phi
@@ -144,7 +145,7 @@ def _no_radius(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _coarse_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rotations of ten bits, with the error of 24."""
-    plain = module.rotations
+    plain = rotations
     monkeypatch.setattr(module, "rotations", lambda x, theta: np.rint(plain(x, theta) * 2.0**10) / 2.0**10)
 
 
