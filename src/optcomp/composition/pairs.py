@@ -48,7 +48,7 @@ class Atoms(Method[Parts]):
 
 @dataclass(frozen=True)
 class Engine(Method[Parts]):
-    """The contour integral (OPT); `work` caps a first look, before other methods have their turn."""
+    """The contour integral (OPT); `work` caps a first look, before other methods have their turn, if any can help."""
 
     work: float | None = None
 
@@ -58,7 +58,8 @@ class Engine(Method[Parts]):
 
     def answer(self, instance: Parts, target: Target, effort: Effort) -> Found:
         """A bracket, and its quadrature."""
-        allowed = effort if self.work is None else replace(effort, work=self.work)
+        hopeless = effort.work > opt.WORK and mv18_1_7.shared_unit(instance, mv18_1_7.QUICK_WORK) is None
+        allowed = effort if self.work is None or hopeless else replace(effort, work=self.work)
         return Found(*target.pick(opt.contour_epsilon, opt.contour_delta)(instance, target.given, allowed))
 
 

@@ -27,7 +27,7 @@ from optcomp.numerics import (
     told_down,
     told_up,
 )
-from optcomp.numerics.contour import Anchor, Bracket, Coins, CoinSource, Goal, excess_at, excess_root
+from optcomp.numerics.contour import Anchor, BandSource, Bracket, Coins, Goal, excess_at, excess_root
 from optcomp.theorems import mv18_1_5
 from optcomp.theorems.bound import Bound
 from optcomp.theorems.target import Quantity, Target
@@ -70,9 +70,9 @@ def contour_epsilon(parts: Parts, delta: Exact, effort: Effort) -> tuple[Bound, 
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
     with np.errstate(all="ignore"):
-        up, anchor = excess_root(CoinSource(coins), goal, effort.rtol, effort.work)
+        up, anchor = excess_root(BandSource(coins), goal, effort.rtol, effort.work)
         down = (
-            up if parts.exact_sizes else excess_root(CoinSource(coins_of(parts, -1)), goal, effort.rtol, effort.work)[0]
+            up if parts.exact_sizes else excess_root(BandSource(coins_of(parts, -1)), goal, effort.rtol, effort.work)[0]
         )
     return epsilon_bound(parts, delta, replace(up, lower=down.lower)), anchor
 
@@ -84,9 +84,9 @@ def contour_delta(parts: Parts, epsilon: Exact, effort: Effort) -> tuple[Bound, 
     coins = coins_of(parts, +1)
     effort = effort.on(coins)
     with np.errstate(all="ignore"):
-        up, anchor = excess_at(CoinSource(coins), y[0], effort.rtol, effort.work)
+        up, anchor = excess_at(BandSource(coins), y[0], effort.rtol, effort.work)
         same = parts.exact_sizes and y[0] == y[1]
-        down = up if same else excess_at(CoinSource(coins_of(parts, -1)), y[1], effort.rtol, effort.work)[0]
+        down = up if same else excess_at(BandSource(coins_of(parts, -1)), y[1], effort.rtol, effort.work)[0]
     return delta_bound(parts, epsilon, replace(up, lower=down.lower)), anchor
 
 
@@ -134,5 +134,5 @@ def bound(quantity: Quantity, given: Exact, found: Bracket, lower: float, upper:
         method=METHOD,
         count=count,
         notes=(CAPPED,) if found.capped else (),
-        choices={"tilt": plan.tilt, "step": plan.step, "smoothing": math.sqrt(plan.smoothing)},
+        choices={"tilt": plan.tilt, "step": plan.step, "band": plan.band * plan.step},
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
-    from optcomp.numerics.contour.anchor import Anchor, CoinSource
+    from optcomp.numerics.contour.anchor import Anchor, BandSource, CoinSource
     from optcomp.numerics.contour.bracket import (
         Bracket,
         Goal,
@@ -35,6 +35,7 @@ _MODULE_OF = {
     "Aim": "kept",
     "Anchor": "anchor",
     "BLUR": "gradient",
+    "BandSource": "anchor",
     "Bracket": "bracket",
     "CoinLaw": "coin_law",
     "CoinSource": "anchor",
@@ -72,6 +73,7 @@ __all__ = [
     "Aim",
     "Anchor",
     "BLUR",
+    "BandSource",
     "Bracket",
     "CoinLaw",
     "CoinSource",

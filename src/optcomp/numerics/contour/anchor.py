@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from optcomp.numerics.contour.band import banded
+from optcomp.numerics.contour.banded import quadrature
 from optcomp.numerics.contour.coins import Coins
 from optcomp.numerics.contour.gather import gather
 from optcomp.numerics.contour.integral import Integral, Means, Nodes, means
@@ -46,7 +48,15 @@ class CoinSource(Coins):
         """Compute a plan, with about that much work at most."""
         log_means = means(self._compressed, plan)
         gathered = gather(self, self._compressed, plan, work)
-        integral = Integral(gathered.plan, gathered.nodes, log_means)
+        integral = quadrature(gathered.plan, gathered.nodes, log_means)
         return Anchor(integral, gathered.nodes, log_means, self.total, gathered.capped, gathered.work)
 
     _compressed: Compressed
+
+
+class BandSource(CoinSource):
+    """Quadratures for coins with kernels without waves beyond some θ: fewer nodes than smoothing takes."""
+
+    def anchor(self, plan: Contour, work: float) -> Anchor:
+        """Compute a plan, with about that much work at most."""
+        return super().anchor(banded(plan), work)

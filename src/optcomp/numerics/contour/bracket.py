@@ -18,7 +18,7 @@ _ROUGH, _ROUGH_ROUNDS, _ROUGH_WORK = 1e-3, 40, 2e7
 """Relative width, number and nanoseconds of the rough quadratures that look for a start."""
 _CLOSE = 0.1  # of 1/tilt: a step of Newton's method that is shorter ends well enough
 _SHORT = 0.05  # of 1/tilt: so far the rough smoothing may move y
-_FIRST = 2048  # nodes that tell the place well enough for the first steps of Newton's method
+_FIRST, _PART = 2048, 8  # nodes, or one in so many, that tell the place well enough for Newton's first steps
 _MOST_STEPS, _LONG = 60, 1e-9
 """Looks in one direction before an end is given up; and the part of a place to which a proved end is moved back."""
 _NOTHING = 1e-14  # ends closer than this are not moved: halving towards 0 would take a thousand looks
@@ -127,8 +127,10 @@ def root(made: Anchor, target: Goal) -> Bracket:
     integral, plan = made.integral, made.integral.plan
     goal = sum(target.log_t if plan.excess else target.log_rest) / 2
     y = plan.y
-    if made.nodes.theta.size > 2 * _FIRST:
-        y = _newton(lambda place: integral.middle(place, _FIRST), y, goal, made.total, plan)
+    size = made.nodes.theta.size
+    if size > 2 * _FIRST:
+        first = max(_FIRST, size // _PART)
+        y = _newton(lambda place: integral.middle(place, first), y, goal, made.total, plan)
     known: dict[float, Sides] = {}
 
     def look(place: float) -> Sides:

@@ -23,10 +23,14 @@ from optcomp.numerics.contour.products import (
 from optcomp.numerics.contour.sieve import Skipped, sieve
 from optcomp.numerics.contour.waves import wave_sieve, waves_from
 
-_POINT, _FACTOR, _RUN_FACTOR, _LONE_FACTOR, _NODE, _COMPARISON = 90.0, 1.0, 2.0, 35.0, 400.0, 20.0
+_POINT, _FACTOR, _RUN_FACTOR, _LONE_FACTOR, _NODE, _COMPARISON = 90.0, 1.2, 2.0, 35.0, 100.0, 20.0
 """Rough costs in nanoseconds: a log-sum point, a factor of a product for long runs of nodes, for short ones and for
 single ones, a node in the sums, a step of the sieve."""
-MOST_NODES = 3_000_000
+_BEGINNING = 3e5
+"""What products cost before the first node, in nanoseconds."""
+_FEW = 128  # nodes that are computed sooner than judged
+_WORTH = 0.5  # of what all nodes would cost: so much the search for those that do not matter may take
+MOST_NODES = 5_000_000
 """About half a gigabyte."""
 
 
@@ -42,8 +46,8 @@ class Gathered:
 
 def gather(coins: Coins, compressed: Compressed, plan: Contour, work: float) -> Gathered:
     """φ wherever it matters, spending about `work` nanoseconds at most."""
-    reach = node_reach(plan)
-    last = math.ceil(min(reach / math.sqrt(plan.smoothing) / plan.step, 2.0**52))
+    reach = 0.0 if plan.band else node_reach(plan)
+    last = plan.band - 1 if plan.band else math.ceil(min(reach / math.sqrt(plan.smoothing) / plan.step, 2.0**52))
     theta, real, imag, error, settled = _bulk(coins, compressed, plan, last, work)
     kept = [(theta, real, imag, error)]
     near = far = spent = 0.0
@@ -64,10 +68,12 @@ def gather(coins: Coins, compressed: Compressed, plan: Contour, work: float) -> 
         skipped, last = _cut(skipped, max(int(min(work / cost, MOST_NODES)), 4096), last)
         spent = skipped.work * _COMPARISON + skipped.nodes * cost
         if skipped.nodes < open_nodes:
-            plan, capped = replace(plan, smoothing=(reach / (last * plan.step)) ** 2), True
+            capped = True
+            smoothing = 0.0 if plan.band else (reach / (last * plan.step)) ** 2
+            plan = replace(plan, smoothing=smoothing, band=last + 1 if plan.band else 0)
         kept.append(_survivors(coins, compressed, plan, skipped, direct))
-    cut = truncation(plan, last * plan.step)
-    joined = [np.concatenate(column) for column in zip(*kept, strict=True)]
+    cut = (0.0, 0.0) if plan.band else truncation(plan, last * plan.step)
+    joined = [np.concatenate(column) if len(column) > 1 else column[0] for column in zip(*kept, strict=True)]
     nodes = Nodes(joined[0], joined[1], joined[2], joined[3], near + cut[0], far + cut[1])
     return Gathered(plan, nodes, capped, spent)
 
@@ -120,6 +126,8 @@ def _first_swing(coins: Coins, plan: Contour, computed: int, bound: float) -> tu
 
 def _skip(coins: Coins, plan: Contour, first: int, last: int, settled: bool, most: float) -> Skipped:
     """Sieve where the coins together can make |φ| small enough, keep all nodes where they cannot."""
+    if last - first < _FEW:
+        return Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0)
     start = first if settled else min(_enough(coins, plan, first), last + 1)
     waves = waves_from(coins, plan.tilt, plan.step, first, last, plan.share, plan.smoothing)
     if waves is not None:
@@ -129,6 +137,7 @@ def _skip(coins: Coins, plan: Contour, first: int, last: int, settled: bool, mos
         return Skipped(np.array([first]), np.array([last + 1]), 0.0, 0.0, 0.0)
     else:
         fill = max(1, min(64, int(2000 / (_factors(coins) + _NODE))))
+        most = min(most, _WORTH * (last + 1 - start) * (_factors(coins) * _FACTOR + _NODE) / _COMPARISON)
         found = sieve(coins, plan.tilt, plan.step, start, last, plan.share, plan.smoothing, fill, most)
     if start == first:
         return found
@@ -161,7 +170,8 @@ def _prefer_products(coins: Coins, compressed: Compressed, plan: Contour, skippe
         return False
     top = float(skipped.stops[-1]) * plan.step
     logs = skipped.nodes * _POINT * compressed.size(math.hypot(plan.tilt + 0.5, top))
-    return _product_cost(coins, skipped) < logs and coins.count < 1e9
+    lone = skipped.nodes * _LONE_FACTOR * _factors(coins)
+    return _product_cost(coins, skipped) + _BEGINNING < min(logs, lone) and coins.count < 1e9
 
 
 def _product_cost(coins: Coins, skipped: Skipped) -> float:
@@ -186,7 +196,10 @@ def _survivors(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """φ at the nodes that are left."""
     sizes = skipped.stops - skipped.starts
-    index = np.repeat(skipped.starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes) + np.arange(sizes.sum())
+    if sizes.size == 1:
+        index = np.arange(skipped.starts[0], skipped.stops[0])
+    else:
+        index = np.repeat(skipped.starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes) + np.arange(sizes.sum())
     theta = plan.step * index.astype(np.float64)
     if direct:
         real, imag, error = _by_products(coins, plan, index)
@@ -207,13 +220,22 @@ def _survivors(
 
 def _by_products(coins: Coins, plan: Contour, index: Ints) -> tuple[Floats, Floats, Floats]:
     """φ at nodes in order: by long blocks, or by short runs if those hold far fewer nodes."""
-    blocks, runs = np.unique(index // BLOCK_NODES), np.unique(index // RUN_NODES)
+    blocks, runs = _distinct(index // BLOCK_NODES), _distinct(index // RUN_NODES)
     if blocks.size * BLOCK_NODES * _FACTOR <= runs.size * RUN_NODES * _RUN_FACTOR:
         values, pieces, size = block_products(coins, plan.tilt, plan.step, blocks), blocks, BLOCK_NODES
     else:
         values, pieces, size = run_products(coins, plan.tilt, plan.step, runs), runs, RUN_NODES
-    chosen = values[np.searchsorted(pieces, index // size), index % size]
+    if index.size == index[-1] + 1 - index[0]:  # all nodes of the pieces but a few at the ends
+        first = int(index[0] - pieces[0] * size)
+        chosen = values.ravel()[first : first + index.size]
+    else:
+        chosen = values[np.searchsorted(pieces, index // size), index % size]
     return chosen.real, chosen.imag, product_error(coins, plan.step * index.astype(np.float64))
+
+
+def _distinct(ascending: Ints) -> Ints:
+    """Without repetitions."""
+    return ascending[np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))]
 
 
 def _by_logs(coins: Coins, summed: Points, plan: Contour, theta: Floats) -> tuple[Floats, Floats, Floats]:

@@ -77,13 +77,8 @@ class Integral:
     """The quadrature as a function of y."""
 
     def __init__(self, plan: Contour, nodes: Nodes, log_means: Means) -> None:
+        self._begin(plan, nodes, log_means)
         c, w2 = plan.tilt, plan.smoothing
-        self.plan, self._nodes = plan, nodes
-        self._log_mean, self._log_mean_error = log_means.here
-        self._alias = [
-            (other, *log_mean, float(log_reach(plan.excess, np.array([other]))[0]))
-            for other, log_mean in ((plan.above, log_means.above), (plan.below, log_means.below))
-        ]
         theta = nodes.theta
         weight = np.exp(-0.5 * w2 * theta * theta) * (plan.step / math.pi)
         weight[theta == 0] *= 0.5
@@ -102,6 +97,15 @@ class Integral:
         self._sum_error_kerneled = spread * 1.01 * blocked_sum(weight * size * np.abs(kernel))
         self._move_error = 12 * U * blocked_sum(weight * size * theta)
         self._move_error_kerneled = 12 * U * blocked_sum(weight * size * theta * np.abs(kernel))
+
+    def _begin(self, plan: Contour, nodes: Nodes, log_means: Means) -> None:
+        """What every quadrature needs."""
+        self.plan, self._nodes = plan, nodes
+        self._log_mean, self._log_mean_error = log_means.here
+        self._alias = [
+            (other, *log_mean, float(log_reach(plan.excess, np.array([other]))[0]))
+            for other, log_mean in ((plan.above, log_means.above), (plan.below, log_means.below))
+        ]
 
     def sides(self, y: float) -> Sides:
         """log H(y) between two numbers."""

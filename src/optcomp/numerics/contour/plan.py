@@ -52,7 +52,8 @@ class Contour:
     """A contour for H near y: s = tilt + iθ, nodes θ = 0, step, 2 step, ...
 
     `tolerance` is the error that does not matter, in units of e^{K(tilt) - tilt*y}; `above` and `below` are the tilts
-    of the Chernoff bounds on aliasing; `smoothing` is the variance w² of the Gaussian that smooths L.
+    of the Chernoff bounds on aliasing; `smoothing` is the variance w² of the Gaussian that smooths L.  With a `band` of
+    N nodes nothing is smoothed, and kernels without waves beyond N steps lie above and below that of H (`band.py`).
     """
 
     excess: bool
@@ -63,6 +64,7 @@ class Contour:
     below: float
     smoothing: float
     tolerance: float
+    band: int = 0
 
     @property
     def share(self) -> float:

@@ -26,29 +26,29 @@ _ROWS, _COLUMNS = 64, 64
 """Nodes of a block as a square: a rotation for each row and column serves all of them."""
 BLOCK_NODES = _ROWS * _COLUMNS  # what one thread computes at a time
 RUN_NODES = 16  # nodes of a short run: where few nodes matter, about so many of them lie side by side
-_RUNS = 128  # short runs at a time
+_RUNS = 64  # short runs at a time: little memory, for the system's pages are dear
 _TOGETHER = 3
-"""64 * 64 * 2^3 multiplications, or 128 * 16 * 2^3: few enough for a BLAS to stay in the calling thread; the only
+"""64 * 64 * 2^3 multiplications, or 64 * 16 * 2^3: few enough for a BLAS to stay in the calling thread; the only
 threads are ours."""
-_FEW_TASKS = 3  # so few are not worth other threads
+_FEW_TASKS, _FEW_RUNS = 3, 16  # so few blocks, or parts of runs, are not worth other threads
 _Task = TypeVar("_Task")
 
 
 def block_products(coins: Coins, c: float, step: float, blocks: Ints) -> Complexes:
     """A row of values of φ for each block: nodes BLOCK_NODES * block + 0, 1, ...; the threads do not change them."""
     work = _Rectangles(coins, c, step, _COLUMNS).block
-    return np.array(_by_threads(work, blocks.tolist())).reshape(blocks.size, BLOCK_NODES)
+    return np.concatenate(_by_threads(work, blocks.tolist())).reshape(blocks.size, BLOCK_NODES)
 
 
 def run_products(coins: Coins, c: float, step: float, runs: Ints) -> Complexes:
     """A row of values of φ for each short run: nodes RUN_NODES * run + 0, 1, ...; threads do not change them either."""
     parts = [runs[start : start + _RUNS] for start in range(0, runs.size, _RUNS)]
-    return np.concatenate(_by_threads(_Rectangles(coins, c, step, RUN_NODES).runs, parts))
+    return np.concatenate(_by_threads(_Rectangles(coins, c, step, RUN_NODES).runs, parts, _FEW_RUNS))
 
 
-def _by_threads(work: Callable[[_Task], Complexes], tasks: Sequence[_Task]) -> list[Complexes]:
+def _by_threads(work: Callable[[_Task], Complexes], tasks: Sequence[_Task], few: int = _FEW_TASKS) -> list[Complexes]:
     """All of them, in their order."""
-    if len(tasks) < _FEW_TASKS:
+    if len(tasks) < few:
         return [work(task) for task in tasks]
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
         return list(pool.map(work, tasks))
@@ -88,69 +88,76 @@ def rotations(x: Floats, theta: Floats) -> Complexes:
 
 
 class _Rectangles:
-    """What all rectangles of so many columns have in common."""
+    """What all rectangles of so many columns have in common.
+
+    e^{iθY} is a rotation like the others; the first group of coins carries it.
+    """
 
     def __init__(self, coins: Coins, c: float, step: float, columns: int) -> None:
         self._coins, self._step, self._size = coins, step, columns
         e = np.exp(-2 * coins.x * (c + 0.5))
         self._low = e / (1 + e)
         self._total = math.fsum(coins.x * coins.m)
-        self._columns = rotations(coins.x, step * np.arange(columns, dtype=np.float64))
         single, self._several = np.flatnonzero(coins.m == 1), np.flatnonzero(coins.m > 1)
-        spare = -single.size % _TOGETHER  # coins that always land high make up the number
+        spare = -single.size % _TOGETHER if single.size else _TOGETHER  # coins that always land high make up the number
         self._single = np.append(single, np.zeros(spare, dtype=np.int64))
         low = self._low[self._single]
         low[low.size - spare :] = 0.0
         self._shares = low.reshape(-1, _TOGETHER)
-        self._right = _patterns(self._grouped(self._columns), None)
+        self._columns, self._right = self._turned(step * np.arange(columns, dtype=np.float64), None)
+
+    def _turned(self, theta: Floats, shares: Floats | None) -> tuple[Complexes, Complexes]:
+        """Rotations by some θ for every coin, and their products (times probabilities) for every subset of a group."""
+        turned = rotations(self._coins.x, theta)
+        patterns = _patterns(turned[self._single].reshape(-1, _TOGETHER, theta.size), shares)
+        angle, turns = reduced(theta * self._total)
+        patterns[0] *= (np.cos(angle) + 1j * np.sin(angle)) * (1 - 2 * np.fmod(turns, 2))
+        return turned, patterns
 
     @cached_property
-    def _rows(self) -> Complexes:
+    def _rows(self) -> tuple[Complexes, Complexes]:
         """The rotations of the rows of a block from its first one."""
-        return rotations(self._coins.x, self._step * (self._size * np.arange(_ROWS, dtype=np.float64)))
-
-    def _grouped(self, rotated: Complexes) -> Complexes:
-        return rotated[self._single].reshape(-1, _TOGETHER, rotated.shape[1])
+        turned, patterns = self._turned(self._step * (self._size * np.arange(_ROWS, dtype=np.float64)), self._shares)
+        return turned, np.ascontiguousarray(patterns.transpose(0, 2, 1))
 
     def block(self, block: int) -> Complexes:
         """φ at the nodes of one block."""
-        begin = self._step * (block * float(BLOCK_NODES))
-        rows = self._rows * rotations(self._coins.x, np.array([begin]))
-        return self._values(rows, begin + self._step * np.arange(BLOCK_NODES, dtype=np.float64)).ravel()
+        begin = np.array([self._step * (block * float(BLOCK_NODES))])
+        (turned, patterns), (rows, left) = self._turned(begin, None), self._rows
+        return self._values(rows * turned, left * patterns.transpose(0, 2, 1)).ravel()
 
     def runs(self, runs: Ints) -> Complexes:
         """φ at the nodes of short runs, a row for each."""
-        begins = self._size * runs
-        theta = self._step * np.add.outer(begins, np.arange(self._size)).astype(np.float64)
-        return self._values(rotations(self._coins.x, self._step * begins.astype(np.float64)), theta.ravel())
+        rows, left = self._turned(self._step * (self._size * runs).astype(np.float64), self._shares)
+        return self._values(rows, left.transpose(0, 2, 1))
 
-    def _values(self, rows: Complexes, theta: Floats) -> Complexes:
-        """φ at the nodes θ, which are these rows and all columns."""
-        left = _patterns(self._grouped(rows), self._shares).transpose(0, 2, 1)
-        value = np.ones((rows.shape[1], self._size), dtype=np.complex128)
+    def _values(self, rows: Complexes, left: Complexes) -> Complexes:
+        """φ at all columns of these rows."""
+        value = left[0] @ self._right[0]
         scratch = np.empty_like(value)
-        for few, pattern in zip(left, self._right, strict=True):
+        for few, pattern in zip(left[1:], self._right[1:], strict=True):
             np.matmul(few, pattern, out=scratch)
             value *= scratch
         for i in self._several:
             np.multiply.outer(self._low[i] * rows[i], self._columns[i], out=scratch)
             scratch += 1 - self._low[i]
             value *= _power(scratch, int(self._coins.m[i]))
-        angle, turns = reduced(theta * self._total)
-        sign = 1 - 2 * np.fmod(turns, 2)
-        return np.asarray(value * ((np.cos(angle) + 1j * np.sin(angle)) * sign).reshape(value.shape))
+        return np.asarray(value)
 
 
 def _patterns(rotations: Complexes, low: Floats | None) -> Complexes:
     """For every subset of a few coins the product of its rotations (times probabilities, if given)."""
-    out = np.ones((rotations.shape[0], 1, rotations.shape[2]), dtype=np.complex128)
-    for i in range(rotations.shape[1]):
+    groups, together, size = rotations.shape
+    out = np.ones((groups, 1 << together, size), dtype=np.complex128)
+    for i in range(together):
+        known, more = out[:, : 1 << i], out[:, 1 << i : 2 << i]
         turned = rotations[:, i : i + 1]
-        if low is None:
-            out = np.concatenate((out, out * turned), axis=1)
-        else:
+        if low is not None:
             share = low[:, i, np.newaxis, np.newaxis]
-            out = np.concatenate((out * (1 - share), out * (share * turned)), axis=1)
+            turned = share * turned
+        np.multiply(known, turned, out=more)
+        if low is not None:
+            known *= 1 - share
     return out
 
 

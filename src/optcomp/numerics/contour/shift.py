@@ -14,8 +14,9 @@ import numpy as np
 
 from optcomp.numerics.blocked import U
 from optcomp.numerics.contour.anchor import Anchor
+from optcomp.numerics.contour.banded import quadrature
 from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.contour.integral import Integral, Means, Nodes, means_of
+from optcomp.numerics.contour.integral import Means, Nodes, means_of
 from optcomp.numerics.contour.points import Points, lone_points
 
 
@@ -37,7 +38,7 @@ def shifted(made: Anchor, added: Coins, removed: Coins) -> Anchor:
         growth = 1.0001 * float(np.exp((removed.m * (20 * U - np.log(np.tanh(a)) * (1 + 20 * U))).sum()))
         nodes = replace(nodes, near=nodes.near * growth, far=nodes.far * growth)
     total = (made.total + added.total) * (1 + 2 * U)
-    return Anchor(Integral(plan, nodes, log_means), nodes, log_means, total, made.capped)
+    return Anchor(quadrature(plan, nodes, log_means), nodes, log_means, total, made.capped)
 
 
 def _moved(known: tuple[float, float], change: tuple[float, float], sign: float) -> tuple[float, float]:

@@ -12,8 +12,8 @@ because f less the polynomial is f'' (u-u_0)²/2, f''' (u+½)²(u-1)/6 and f''''
 Powers of u are sums of cos(2nθx_i), hence log|φ(θ)| <= \sum β_j cos(2θx_j) - A over all coins and n; and a cosine
 changes by at most 2rx within r of θ, so one look serves a few nodes where there is room.
 
-Nodes are laid out in rows and columns, and cos(α+β) = cos α cos β - sin α sin β.  The entries of both matrices are
-whole numbers, small enough for all sums to be exact: nothing is assumed of the order in which they are added.
+Nodes are laid out in rows and columns, and cos(α+β) = cos α cos β - sin α sin β: a product of matrices of single
+precision, whose 2J terms may be added in any order.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats, Ints, U
 from optcomp.numerics.contour.coins import Coins, dot
@@ -32,12 +33,16 @@ _TANGENT, _ROOT = 0.3, math.sqrt(0.5)
 """u_0: a tangent there has a mean nearly as low as the best one, at 0, and swings less; and where degree 3 touches."""
 DEGREES, _STRIDES = 3, (9, 7, 5, 3, 1)
 """Waves of a coin at most; and how many nodes may be judged by the one in their middle."""
-_LEAST_STRETCH, _MOST_STRETCH = 1024, 1 << 17
-"""Groups of nodes at a time: their product stays in the cache."""
+_DOWN, _ACROSS, _FINE = 128, 64, 8
+"""Rows and columns that are looked at together: little memory, for the system's pages are dear; and an eighth."""
+_FAR = 1 << 17
+"""With fewer nodes to come other strides would not pay for their rotations."""
+_LEAST_STRETCH = 4096
+"""Nodes that are looked at together at least."""
 _TOGETHER = 1 << 18
 """Multiplications that a BLAS does in the calling thread: with more, its threads wait for each other."""
-_DIGITS = 20
-"""Binary digits of a cosine; 29 are left for the sum of all |β|, so that sums stay below 2^52."""
+_SINGLE = 2.0**-24
+"""The unit round-off of single precision."""
 _USUAL = 2.0
 """Most nodes are no further than this many standard deviations from the mean: for choosing a degree."""
 _LEAST_NODES, _MOST_COINS, _MOST = 4096, 400, 3.0e9
@@ -57,60 +62,71 @@ class WaveBound:
         rho = np.exp(-2 * coins.x * (c + 0.5))
         constant, waves = _majorant(rho, degree)
         self.degree, self._coins = degree, coins.x
-        self._x = np.multiply.outer(np.arange(1.0, degree + 1), coins.x).ravel()
+        self._x: Floats = np.multiply.outer(np.arange(1.0, degree + 1), coins.x).ravel()
         self.beta = (coins.m * waves).ravel()
         size = np.log1p(rho) + np.abs(constant) + 2 * rho
         self.mean = float(dot(np.log1p(rho) - constant, coins.m)) - _SLACK * (1 + float(dot(size, coins.m)))
         """At most A."""
         self.usual = self.mean - _USUAL * math.sqrt(0.5 * float((self.beta**2).sum()))
         """What is usually proved: |φ| <= e^-usual."""
-        self._bits = 29 - math.ceil(math.log2(float(np.abs(self.beta).sum()) + 1e-9))
-        self.unit = math.ldexp(1.0, -self._bits - _DIGITS)
-        """What a 1 in the product of the matrices stands for."""
-        waves_twice = 2 * self._x.size
-        self.down = min(max(math.isqrt(_TOGETHER // waves_twice) // 4 * 4, 4), 64)
-        self.across = min(max(_TOGETHER // (waves_twice * self.down) // 4 * 4, 4), 64)
-        """Rows and columns of a small product."""
         self.lipschitz = 2 * float((np.abs(self.beta) * self._x).sum())
-        """About how fast the sum may change with θ."""
-
-    def logs(self, begin: float, step: float, rows: int, columns: int) -> Floats:
-        """The sums of cosines at θ = begin, begin + step, ..., row by row, in units of `unit`.
-
-        [a, b, i, j] is row down·a + i and column across·b + j; `down` divides the rows, `across` the columns.
-        """
-        left = self._turned(
-            begin, step * columns, rows // self.down, self.down, math.ldexp(1.0, self._bits) * self.beta
-        )
-        right = self._turned(0.0, step, columns // self.across, self.across, np.full(self._x.size, 2.0**_DIGITS))
-        np.negative(left[:, 1], out=left[:, 1])
-        tall = left.reshape(-1, *left.shape[2:]).transpose(1, 2, 0)
-        wide = right.reshape(-1, *right.shape[2:]).transpose(1, 0, 2)
-        return np.asarray(tall[:, np.newaxis] @ wide)
-
-    def _turned(self, begin: float, step: float, outer: int, inner: int, scale: Floats) -> Floats:
-        """cos and -sin of 2θx for every wave, scaled and rounded, at θ = begin, begin + step, ...; of few sines."""
-        coarse = rotations(self._coins, begin + step * inner * np.arange(outer, dtype=np.float64))
-        fine = rotations(self._coins, step * np.arange(inner, dtype=np.float64))
-        found = np.empty((self._x.size, 2, outer, inner))
-        high, low = coarse, fine
-        for number in range(self.degree):
-            part = slice(number * self._coins.size, (number + 1) * self._coins.size)
-            turned = (high * scale[part, np.newaxis])[:, :, np.newaxis] * low[:, np.newaxis]
-            np.rint(turned.real, out=found[part, 0])
-            np.rint(turned.imag, out=found[part, 1])
-            if number + 1 < self.degree:
-                high, low = high * coarse, low * fine
-        return found
+        """How fast the sum may change with θ: within 1e-12."""
+        self._size: float = float(np.abs(self.beta).sum())
 
     def loose(self, theta: float, radius: float) -> float:
         """At least the error of a sum at places up to θ, for all nodes within the radius.
 
-        Entries are rounded to whole numbers, a rotation is within e, and a cosine changes by at most 2rx.
+        A rotation is within (16θx + 200)u, a cosine changes by at most 2rx.  In single precision rows are products of
+        three rotations, columns of two (each product is within three units), cubed, and 2J terms are summed.
         """
-        e = U * (16 * theta * self._x + 200)
-        each = np.minimum(2 * radius * self._x, 2.0) + 2.0**-_DIGITS + 4 * e
-        return 1.01 * float((np.abs(self.beta) * each).sum() + self._x.size * math.ldexp(1.0, -self._bits))
+        turned = 4 * U * (16 * theta * 0.5 * self.lipschitz + 200 * self._size)
+        single = (2 * self._x.size + 80) * _SINGLE * self._size + self._x.size * 1e-30  # the least floats are lost
+        away = float((np.abs(self.beta) * np.minimum(2 * radius * self._x, 2.0)).sum()) if radius else 0.0
+        return 1.01 * (turned + single + away)
+
+
+class Turns:
+    """e^{-2iθx} for rows and columns of nodes, some steps apart, in single precision; and powers of the latter."""
+
+    def __init__(self, x: Floats, step: float) -> None:
+        self.x = x
+        self.rows = self._outer(step * _ACROSS, _DOWN)
+        columns = self._outer(step, _ACROSS)
+        self.columns = [columns, columns * columns, columns * columns * columns]
+
+    def _outer(self, step: float, count: int) -> npt.NDArray[np.complex64]:
+        """A row for each of so many nodes, from few sines."""
+        fine = rotations(self.x, step * np.arange(_FINE, dtype=np.float64)).T.astype(np.complex64)
+        coarse = rotations(self.x, (step * _FINE) * np.arange(count // _FINE, dtype=np.float64)).T.astype(np.complex64)
+        return (coarse[:, np.newaxis] * fine).reshape(count, self.x.size)
+
+
+class Looks:
+    """Sums of β cos(2nθx) at θ = begin, begin + step, ..., laid out in blocks of rows and columns."""
+
+    def __init__(self, bound: WaveBound, turns: Turns) -> None:
+        self._turns, self._beta = turns, bound.beta.reshape(bound.degree, -1).astype(np.float32)
+        terms = 2 * bound.beta.size
+        self.down = next(n for n in (32, 16, 8, 4) if n * n * terms <= _TOGETHER or n == 4)
+        self.across = next(n for n in (64, 32, 16, 8, 4) if n * self.down * terms <= _TOGETHER or n == 4)
+        """Rows and columns of a block."""
+        self._left = np.empty((_DOWN, 2, *self._beta.shape), dtype=np.float32)
+        self._right = np.empty((_ACROSS // self.across, 2, *self._beta.shape, self.across), dtype=np.float32)
+        for number in range(bound.degree):
+            blocks = turns.columns[number].reshape(-1, self.across, turns.x.size).transpose(0, 2, 1)
+            self._right[:, 0, number], self._right[:, 1, number] = blocks.real, blocks.imag
+
+    def at(self, begin: float, rows: int) -> npt.NDArray[np.float32]:
+        """[a, b, i, j] is row down·a + i and column across·b + j; for so many rows, a multiple of `down`."""
+        turned = self._turns.rows[:rows] * rotations(self._turns.x, np.array([begin])).T.astype(np.complex64)
+        left, power = self._left[:rows], turned
+        for number, beta in enumerate(self._beta):
+            np.multiply(power.real, beta, out=left[:, 0, number])
+            np.multiply(power.imag, -beta, out=left[:, 1, number])
+            if number + 1 < len(self._beta):
+                power = power * turned
+        tall = left.reshape(-1, 1, self.down, 2 * self._beta.size)
+        return np.asarray(tall @ self._right.reshape(-1, 2 * self._beta.size, self.across))
 
 
 def _majorant(rho: Floats, degree: int) -> tuple[Floats, Floats]:
@@ -149,38 +165,47 @@ def waves_from(
 def wave_sieve(coins: Coins, c: float, step: float, first: int, last: int, share: float, smoothing: float) -> Skipped:
     """Skip nodes among first..last (included) at a total cost of at most `share`.
 
-    The cost of a node is |φ| e^{-w²θ²/2} (1/θ² + w²) step/π.  Stretches become longer and longer; each has the
-    cheapest bound that usually is enough.
+    The cost of a node is |φ| e^{-w²θ²/2} (1/θ² + w²) step/π.  Each stretch has the cheapest bound that usually is
+    enough.
     """
     price = _Price(step, smoothing, share, first, last)
     bounds = [WaveBound(coins, c, degree) for degree in range(1, DEGREES + 1)]
+    turns: dict[int, Turns] = {}
+    known: dict[tuple[int, int], Looks] = {}
     left: list[Ints] = []
     begin, near, far, work = first, 0.0, 0.0, 0.0
     while begin <= last:
-        bound, stride = _cheapest(bounds, step, -math.log(float(price.allowed(begin, begin + 1))))
-        groups = min(max(2 * (begin - first) // stride, _LEAST_STRETCH), _MOST_STRETCH, (last - begin) // stride + 1)
-        columns = _multiple(math.isqrt(groups), bound.across)
-        rows = _multiple(-(-groups // columns), bound.down)
+        needed = -math.log(float(price.allowed(begin, begin + 1)))
+        bound, stride = _cheapest(bounds, step, needed, last - begin > _FAR or len(turns) > 1)
+        if stride not in turns:
+            turns[stride] = Turns(coins.x, step * stride)
+        if (bound.degree, stride) not in known:
+            known[bound.degree, stride] = Looks(bound, turns[stride])
+        looks, columns, middle = known[bound.degree, stride], _ACROSS, stride // 2
+        wanted = min((last - begin) // stride + 1, max((begin - first) // stride, _LEAST_STRETCH))
+        rows = min(_DOWN, _multiple(-(-wanted // columns), looks.down))
         allowed, costs = price.rows(begin, stride, rows, columns)
-        end, middle = begin + rows * columns * stride, stride // 2
-        most = (np.log(allowed) + (bound.mean - bound.loose(step * end, step * middle))) / bound.unit
-        shape = rows // bound.down, bound.down, -1, bound.across if most.shape[1] > 1 else 1
-        sums = bound.logs(step * (begin + middle), step * stride, rows, columns)
-        a, b, i, j = np.nonzero(sums > most.reshape(shape).transpose(0, 2, 1, 3))
-        groups_left = (a * bound.down + i) * columns + b * bound.across + j
-        left.append((begin + stride * np.sort(groups_left)[:, np.newaxis] + np.arange(stride)).ravel())
+        end = begin + rows * columns * stride
+        most = np.log(allowed) + (bound.mean - bound.loose(step * end, step * middle))
+        most -= 1e-6 * (1 + np.abs(most))  # more than it is rounded by
+        shape = rows // looks.down, looks.down, -1, looks.across if most.shape[1] > 1 else 1
+        open_ = looks.at(step * (begin + middle), rows) > most.astype(np.float32).reshape(shape).transpose(0, 2, 1, 3)
+        if open_.any():
+            a, b, i, j = np.nonzero(open_)
+            groups = np.sort((a * looks.down + i) * columns + b * looks.across + j)
+            left.append((begin + stride * groups[:, np.newaxis] + np.arange(stride)).ravel())
         near, far, work = near + costs[0], far + costs[1], work + rows * columns * bound.degree
         begin = end
-    starts, stops = _ranges(np.concatenate(left), last)
+    starts, stops = _ranges(np.concatenate([np.zeros(0, dtype=np.int64), *left]), last)
     return Skipped(starts, stops, 1.0001 * near, 1.0001 * far, _COST * work * coins.x.size)
 
 
-def _cheapest(bounds: list[WaveBound], step: float, needed: float) -> tuple[WaveBound, int]:
+def _cheapest(bounds: list[WaveBound], step: float, needed: float, far: bool) -> tuple[WaveBound, int]:
     """A bound and how many nodes one look serves; the last and one, if nothing is usually enough."""
     enough = [
         (bound.degree / stride, bound.degree, stride)
         for bound in bounds
-        for stride in _STRIDES
+        for stride in (_STRIDES if far else _STRIDES[-1:])
         if bound.usual - bound.lipschitz * step * (stride // 2) > needed
     ]
     _, degree, stride = min(enough, default=(0.0, len(bounds), 1))

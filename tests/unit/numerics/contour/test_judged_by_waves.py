@@ -13,7 +13,9 @@ from optcomp.numerics.balls import DEEP_BITS, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.contour import waves as module
 from optcomp.numerics.contour.coins import Coins
-from optcomp.numerics.contour.waves import DEGREES, WaveBound, wave_sieve, waves_from
+from optcomp.numerics.contour.products import rotations
+from optcomp.numerics.contour.waves import DEGREES, Looks, Turns, WaveBound, wave_sieve, waves_from
+from tests.mutants import put_mutant
 from tests.oracles.contour import phi
 from tests.unit.numerics.contour.test_sieve import left_of, sizes
 
@@ -31,13 +33,17 @@ def log_sizes(coins: Coins, c: float, theta: Floats) -> Floats:
     return np.log(np.maximum(sizes(coins, c, theta), 1e-290))
 
 
-def overshoot(coins: Coins, c: float, degree: int, stride: int, rows: int = 1, columns: int = 2) -> float:
+def sums(bound: WaveBound, coins: Coins, begin: float, step: float, blocks: int) -> Floats:
+    """The sums of cosines at evenly spaced places, in their order."""
+    looks = Looks(bound, Turns(coins.x, step))
+    return looks.at(begin, blocks * looks.down).transpose(0, 2, 1, 3).ravel().astype(np.float64)
+
+
+def overshoot(coins: Coins, c: float, degree: int, stride: int, blocks: int = 1) -> float:
     """By how much log|φ| exceeds its bound at the worst of many nodes; at most 0 if the bound holds."""
     bound, step, begin = WaveBound(coins, c, degree), 0.25, 1000
-    rows, columns = rows * bound.down, columns * bound.across
-    sums = bound.logs(step * (begin + stride // 2), step * stride, rows, columns)
-    logs = sums.transpose(0, 2, 1, 3).reshape(-1) * bound.unit
-    most = logs - bound.mean + bound.loose(step * (begin + rows * columns * stride), step * (stride // 2))
+    logs = sums(bound, coins, step * (begin + stride // 2), step * stride, blocks)
+    most = logs - bound.mean + bound.loose(step * (begin + logs.size * stride), step * (stride // 2))
     theta = step * (begin + np.arange(logs.size * stride, dtype=np.float64))
     return float((log_sizes(coins, c, theta).reshape(-1, stride) - most[:, np.newaxis]).max())
 
@@ -54,7 +60,7 @@ def test_the_bound_of_every_node(name: str, c: float, degree: int, stride: int) 
 def test_the_bound_in_balls(degree: int) -> None:
     coins = FAMILIES["spread"]
     bound = WaveBound(coins, 5.0, degree)
-    logs = bound.logs(777.25, 1.25, bound.down, bound.across)[0, 0].ravel() * bound.unit
+    logs = sums(bound, coins, 777.25, 1.25, 1)
     pairs = list(zip(coins.x.tolist(), coins.m.tolist(), strict=True))
     for number in range(0, logs.size, 97):
         theta = 777.25 + 1.25 * number
@@ -77,17 +83,23 @@ def test_the_polynomial_is_above_the_log(degree: int, rho: float) -> None:
     assert best - 1e-15 <= float(constant[0]) <= best + (0.02 if degree == 1 else 1e-12)
 
 
-def test_sums_are_exact() -> None:
-    """The matrix product against whole numbers of Python, so that the order of summing cannot matter."""
-    bound = WaveBound(FAMILIES["copies"], 0.5, 3)
-    scale = math.ldexp(1.0, bound._bits) * bound.beta
-    left = bound._turned(10.0, 0.5 * bound.across, 1, bound.down, scale)
-    right = bound._turned(0.0, 0.5, 1, bound.across, np.full(bound.beta.size, 2.0**20))
-    found = bound.logs(10.0, 0.5, bound.down, bound.across)[0, 0]
-    for i, j in ((0, 0), (3, 2), (bound.down - 1, bound.across - 1)):
-        pairs = zip(left[:, :, 0, i].tolist(), right[:, :, 0, j].tolist(), strict=True)
-        assert int(found[i, j]) == sum(int(a) * int(c) - int(b) * int(d) for (a, b), (c, d) in pairs)
-    assert float(np.abs(scale).sum()) * 2**21 < 2**52
+@pytest.mark.parametrize("name", list(FAMILIES))
+@pytest.mark.parametrize("degree", range(1, DEGREES + 1))
+@pytest.mark.parametrize("begin", [10.0, 1e7])
+def test_sums_in_single_precision(name: str, degree: int, begin: float) -> None:
+    """Every sum is within its bound of the true one, in balls; and the bound is no more than a hundredth."""
+    coins = FAMILIES[name]
+    bound = WaveBound(coins, 0.5, degree)
+    found = sums(bound, coins, begin, 0.5, 2)
+    loose = bound.loose(begin + 0.5 * found.size, 0.0)
+    assert loose < 0.01
+    x = np.multiply.outer(np.arange(1.0, degree + 1), coins.x).ravel()
+    with precision(DEEP_BITS):
+        for number in range(0, found.size, found.size // 7):
+            theta = arb(begin + 0.5 * number)
+            pairs = zip(bound.beta.tolist(), x.tolist(), strict=True)
+            truth = sum((beta * (2 * theta * each).cos() for beta, each in pairs), arb(0))
+            assert abs(truth - float(found[number])) <= loose + 1e-13
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))
@@ -132,16 +144,21 @@ def _no_radius(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _coarse_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole numbers of ten bits, with the error of twenty."""
-    plain = WaveBound._turned
-    monkeypatch.setattr(
-        WaveBound, "_turned", lambda self, *args: np.asarray(np.rint(plain(self, *args) / 2.0**12) * 2.0**12)
-    )
+    """Rotations of ten bits, with the error of 24."""
+    plain = rotations
+    monkeypatch.setattr(module, "rotations", lambda x, theta: np.rint(plain(x, theta) * 2.0**10) / 2.0**10)
 
 
 @pytest.mark.parametrize("change", [_lower_constant, _no_radius, _coarse_entries])
 def test_a_term_left_out_is_seen(change: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [(degree, stride) for degree in (1, 2, 3) for stride in (1, 3, 9)]
-    assert max(overshoot(FAMILIES["in step"], 0.25, *case, 2, 2) for case in cases) <= 1e-9
+    assert max(overshoot(FAMILIES["in step"], 0.25, *case, 4) for case in cases) <= 1e-9
     change(monkeypatch)
-    assert max(overshoot(FAMILIES["in step"], 0.25, *case, 2, 2) for case in cases) > 1e-9
+    assert max(overshoot(FAMILIES["in step"], 0.25, *case, 4) for case in cases) > 1e-9
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_single_precision_left_out_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_mutant(monkeypatch, WaveBound, "loose", ("turned + single + away", "turned + away"))
+    with pytest.raises(AssertionError):
+        test_sums_in_single_precision(name, 3, 10.0)
