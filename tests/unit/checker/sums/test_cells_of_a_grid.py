@@ -272,7 +272,7 @@ def test_what_lies_below_the_first_node(name: str, monkeypatch: pytest.MonkeyPat
 
 def test_atoms_that_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """From below they belong to the event, from above their loss counts as infinite: without their Q."""
-    y, kept = Fraction(1, 4), cells.parts_of
+    y, kept = Fraction(1, 4), parts_of
 
     def fewer(law: Law) -> Parts | None:
         parts = kept(law)
@@ -289,7 +289,7 @@ def test_atoms_that_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_atom_whose_loss_is_not_known_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """From above it lies at the upper end of its ball."""
-    y, kept = Fraction(1, 4), cells.parts_of
+    y, kept = Fraction(1, 4), parts_of
 
     def blurred(law: Law) -> Parts | None:
         parts = kept(law)
