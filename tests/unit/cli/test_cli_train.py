@@ -131,7 +131,7 @@ def test_options_fill_in_a_schedule() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    ["", "--clip-sigma 10", "--batches fixed", "--group 3", "--epsilon 1"],
+    ["", "--clip-sigma 10", "--batches fixed", "--group 3", "--epsilon 1", "--neighbours replace"],
 )
 def test_certificates_are_proved(options: str, tmp_path: Path) -> None:
     path = tmp_path / "run.json"

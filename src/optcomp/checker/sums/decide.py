@@ -47,6 +47,8 @@ class _Directions:
         order = sorted(range(len(self._steps)), key=self._size, reverse=True)
         for refuting in (False, True):
             for number in order:
+                if not self._open(number, refuting):
+                    continue
                 for how, step in self._steps[number].all(float(self._ends[0].y)):
                     if not self._open(number, refuting):
                         break

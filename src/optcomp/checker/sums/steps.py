@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from flint import arb
 
-from optcomp.checker.balls import LEAST_BITS, ball, working
+from optcomp.checker.balls import LEAST_BITS, ball, near, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import TooMuch
-from optcomp.checker.sums import every_sum, lattice
+from optcomp.checker.sums import every_sum, lattice, shape
+from optcomp.checker.sums.cells import Cells
 from optcomp.checker.sums.integral import integrated
 from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
 from optcomp.checker.sums.listed import Listed, few_values
@@ -31,6 +32,14 @@ _SHARES = (1.0, 0.6, 0.35, 0.1, 0.01)
 """Widths of a smoothing as shares of the one that a claim calls for."""
 _UNKNOWN = (1.0, 0.2, 0.05, 0.0125, 0.003)
 """The same where nothing is known of how far the truth is from an end: shares of the widest smoothing."""
+_PILOT = 10.0
+"""Of F's relative change from end to end: what cells leave open at first, to see how fine they must be."""
+_FINER = (0.5, 0.12)
+"""The same then: shares of the change that was seen."""
+_DROPS = (1e-3, 1e-5)
+"""What may be left open where nothing is known of that change: relative to F itself."""
+_NODES_SECOND = 2700  # nodes of an integral of one second; its time grows with their square
+_LONGEST, _SHORT = 90.0, 15.0  # seconds that cells may take, and while it is not known how fine they must be
 _FEW = 40  # Laplace losses for which the exact sum is tried before the integral
 _FAINT, _ROUGH = 0.01, 1e-6  # a mass that may be lost beside F's change from end to end, and that where it is unknown
 _LONG = 3000  # nodes beyond which a smoothed integral may come first
@@ -50,6 +59,7 @@ class Steps:
 
     def __init__(self, total: Total, gap: Gap, effort: float) -> None:
         self.total, self._gap, self._effort = total, gap, effort
+        self._counted: dict[tuple[float, float], float] = {}
 
     @cached_property
     def sketch(self) -> Sketch:
@@ -80,6 +90,10 @@ class Steps:
         found = lattice.split(self.total)
         if found is None and every_sum.suits(self.total):
             yield "every sum of losses", self._every_sum
+        fits = found is None and shape.suits(self.total)
+        soon = fits and max(self._gap) > 0 and self._soon(y)
+        for step in self._on_cells(y) if soon else ():
+            yield "cells of a grid", step
         early = 0 if found is not None else self._early(y)
         for share in self._shares[:early]:
             yield "smoothed contour integral", self._smoothed(share)
@@ -90,8 +104,13 @@ class Steps:
                 yield "contour integral", self._contour(bits)
         if copies and not first:
             yield "the exact sum of Laplace losses", self._laplaces
+        late = fits and max(self._gap) == 0
+        for step in self._on_cells(y) if fits and not (soon or late) else ():
+            yield "cells of a grid", step
         for share in self._shares[early:]:
             yield "smoothed contour integral", self._smoothed(share)
+        for step in self._on_cells(y) if late else ():
+            yield "cells of a grid", step
 
     @property
     def _shares(self) -> tuple[float, ...]:
@@ -104,11 +123,13 @@ class Steps:
 
     def _nodes(self, y: float, bits: float, width: float) -> float:
         """About how many nodes an integral has."""
-        try:
-            plan = self.sketch.plan(y, bits, width)
-            return self.sketch.end(plan, width) * plan.period / (2 * math.pi)
-        except TooMuch:
-            return math.inf
+        if (bits, width) not in self._counted:
+            try:
+                plan = self.sketch.plan(y, bits, width)
+                self._counted[bits, width] = self.sketch.end(plan, width) * plan.period / (2 * math.pi)
+            except TooMuch:
+                self._counted[bits, width] = math.inf
+        return self._counted[bits, width]
 
     def _listed(self, bits: int) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
@@ -124,9 +145,56 @@ class Steps:
 
     def _every_sum(self, ys: Sequence[Fraction]) -> dict[Fraction, Range]:
         y = float(ys[0])
-        drop = max(self._gap.places * self.sketch.contour(y, right=True), self._gap.values)
-        faint = math.exp(self.sketch.log_excess(y)) * _FAINT * (min(drop, 1.0) or _ROUGH)
+        faint = math.exp(self.sketch.log_excess(y)) * _FAINT * (self._drop(y) or _ROUGH)
         return every_sum.every_sum(self.total, ys, faint)
+
+    def _drop(self, y: float) -> float:
+        """About how much of F is lost from end to end; 0 if that is unknown."""
+        return min(max(self._gap.places * self.sketch.contour(y, right=True), self._gap.values), 1.0)
+
+    def _soon(self, y: float) -> bool:
+        """Whether cells come before the plain integral: where that looks longer."""
+        try:
+            seconds = shape.shape_for(self.total, self.sketch, y, (self._drop(y) or _ROUGH) * _FINER[0]).seconds
+        except TooMuch:
+            return False
+        return seconds < min((self._nodes(y, _PRECISIONS[0], 0.0) / _NODES_SECOND) ** 2, _LONGEST)
+
+    def _on_cells(self, y: float) -> Iterator[Step]:
+        """A coarse grid, which shows how fine it must be, and finer ones; or three, where nothing is known."""
+        self._seen: tuple[shape.Shape, dict[Fraction, Range]] | None = None
+        known = self._drop(y)
+        for drop in (known * _PILOT,) if known else _DROPS:
+            yield self._cells(y, drop, None)
+        for share in _FINER if known else ():
+            seen = self._judged(known, share)
+            if seen is not None:
+                yield self._cells(y, known * share, seen)
+
+    def _judged(self, known: float, share: float) -> shape.Seen | None:
+        """The step that will leave open this share of F's change: what a grid leaves open grows with its square."""
+        if self._seen is None:
+            return None
+        chosen, found = self._seen
+        wide = max(near(each.high - each.low) for each in found.values())
+        middles = [near((2 * each.low + each.high) / 3) for each in found.values()]
+        change = max(middles) - min(middles) or max(middles) * known
+        if not (wide > 0 and change > 0):
+            return None
+        return shape.Seen(math.log(max(middles)), float(chosen.step) * math.sqrt(min(share * change / wide, 0.5)))
+
+    def _cells(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
+        def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+            chosen = shape.shape_for(self.total, self.sketch, y, drop, seen)
+            if chosen.seconds > min(self._effort, _LONGEST if seen else _SHORT):
+                raise TooMuch
+            cells = Cells(self.total, chosen, max(ys))
+            found = {place: cells.excess(place) for place in ys}
+            if self._seen is None:
+                self._seen = chosen, found
+            return found
+
+        return step
 
     def _lattice(self, found: lattice.Split, bits: float) -> Step:
         sketch = self.sketch if not found.others.laws else Sketch(found.main)

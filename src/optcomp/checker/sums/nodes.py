@@ -1,0 +1,159 @@
+r"""The masses below every node of a grid, in whole numbers of 2^-B, for a piece of a law.
+
+Nodes lie in blocks.  In a block of half length R about m the masses are written as Σ c_k t^k, l = m + Rt, for k below a
+degree D: the c_k from power series about m.  By Taylor's theorem what is left out is at most the largest |c_D| about
+any place of the block, which the same power series about the ball of all of them gives.  A block is taken if that is at
+most one unit, every c_k is known within one when rounded, and Σ|c_k| <= D; else it is halved, down to single nodes,
+which are evaluated.  Powers t^k are rounded too, within one unit, so that the values of all blocks of one length are a
+product of two matrices of whole numbers, which FLINT multiplies exactly.  Together a mass is off by at most
+
+    D (the c_k) + D (the t^k) + 1 (both at once) + 1 (what is left out) + 1 (rounded down)   units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, arb_series, ctx, fmpz_mat
+
+from optcomp.checker.balls import ball
+from optcomp.checker.laws import TooMuch
+from optcomp.checker.laws.parts import Smooth
+
+_DEGREE = 24
+"""D: blocks are then about a twentieth of the way to the nearest singularity long."""
+_BLOCK = 256  # nodes of the longest blocks
+OFF = 2 * _DEGREE + 3
+"""Units by which a mass is off at most."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Nodes start, start + step, ..., and how many there are."""
+
+    start: Fraction
+    step: Fraction
+    nodes: int
+
+    def place(self, number: Fraction | int) -> arb:
+        """A node, or what lies between."""
+        return ball(self.start + self.step * number)
+
+
+@contextmanager
+def terms(count: int) -> Iterator[None]:
+    """Power series with this many terms; the setting is global, and put back."""
+    before = ctx.cap
+    ctx.cap = count
+    try:
+        yield
+    finally:
+        ctx.cap = before
+
+
+class Cumulated:
+    """The masses under P and under Q below each node."""
+
+    def __init__(self, piece: Smooth, grid: Grid, digits: int) -> None:
+        self._piece, self._grid, self._digits = piece, grid, digits
+        self.own, self.other = [0] * grid.nodes, [0] * grid.nodes
+        self._blocks: dict[int, list[tuple[int, list[int], list[int]]]] = {}
+        length = min(_BLOCK, 1 << max(grid.nodes.bit_length() - 4, 0))
+        self._pending = [(first, length) for first in range(0, grid.nodes, length)]
+        while self._pending:
+            self._place(*self._pending.pop())
+        for length, blocks in self._blocks.items():
+            self._evaluate(length, blocks)
+
+    def _place(self, first: int, length: int) -> None:
+        """Settle a block, or put its halves on the list."""
+        if first >= self._grid.nodes:
+            return
+        begin, end = self._grid.place(first), self._grid.place(first + length - 1)
+        if end <= self._piece.low:
+            return
+        if begin >= self._piece.high:
+            self._put(first, [_units(self._piece.own, self._digits)] * length, own=True)
+            self._put(first, [_units(self._piece.other, self._digits)] * length, own=False)
+        elif length == 1:
+            self._single(first)
+        elif not (begin > self._piece.low and end < self._piece.high and self._expanded(first, length)):
+            half = length // 2
+            self._pending += [(first, half), (first + half, half)]
+
+    def _put(self, first: int, values: Sequence[int], own: bool) -> None:
+        room = self._grid.nodes - first
+        (self.own if own else self.other)[first : first + len(values)] = values[:room]
+
+    def _single(self, first: int) -> None:
+        place = self._grid.place(first)
+        if not (place > self._piece.low and place < self._piece.high):
+            raise TooMuch  # a node at an end whose side is not known
+        try:
+            with terms(1):
+                masses = self._piece.below(arb_series([place]))
+        except ValueError:  # so near to an end that the balls cannot tell
+            raise TooMuch from None
+        self._put(first, [_units(masses[0][0], self._digits)], own=True)
+        self._put(first, [_units(masses[1][0], self._digits)], own=False)
+
+    def _expanded(self, first: int, length: int) -> bool:
+        """Whether the series of a block is good enough; it is kept then."""
+        middle = self._grid.place(first + Fraction(length - 1, 2))
+        radius = ball(self._grid.step * Fraction(length, 2))
+        whole = middle + arb(0, radius.upper())
+        try:
+            with terms(_DEGREE + 1):
+                around = self._piece.below(arb_series([whole, radius]))
+        except ValueError:  # the ball holds an end
+            return False
+        if not all(series[_DEGREE].abs_upper() * arb(2) ** self._digits <= 1 for series in around):
+            return False
+        with terms(_DEGREE):
+            about = self._piece.below(arb_series([middle, radius]))
+        found = [[_nearest(series[k], self._digits) for k in range(_DEGREE)] for series in about]
+        own, other = ([value for value in row if value is not None] for row in found)
+        if any(len(row) < _DEGREE or sum(map(abs, row)) > _DEGREE << self._digits for row in (own, other)):
+            return False
+        self._blocks.setdefault(length, []).append((first, own, other))
+        return True
+
+    def _evaluate(self, length: int, blocks: Sequence[tuple[int, list[int], list[int]]]) -> None:
+        """All blocks of a length at once: t = (2i + 1 - length)/length."""
+        powers = [[1 << self._digits] * length]
+        powers += [
+            [_power(2 * i + 1 - length, degree, length, self._digits) for i in range(length)]
+            for degree in range(1, _DEGREE)
+        ]
+        right = fmpz_mat(powers)
+        for own in (True, False):
+            rows = fmpz_mat([block[1 if own else 2] for block in blocks]) * right
+            entries = [int(entry) >> self._digits for entry in rows.entries()]
+            for number, block in enumerate(blocks):
+                self._put(block[0], entries[number * length : (number + 1) * length], own)
+
+
+def _power(top: int, degree: int, bottom: int, digits: int) -> int:
+    """(top/bottom)^degree in units, rounded down; the bottom is a power of two."""
+    power: int = top**degree
+    return (power << digits) >> ((bottom.bit_length() - 1) * degree)
+
+
+def _units(value: arb, digits: int) -> int:
+    """The same where it must be possible."""
+    found = _nearest(value, digits)
+    if found is None:
+        raise TooMuch
+    return found
+
+
+def _nearest(value: arb, digits: int) -> int | None:
+    """A whole number of units within one of the value; None if the ball is too wide for that."""
+    scaled = value * arb(2) ** digits
+    if not (scaled.is_finite() and scaled.rad() < arb(0.25)):
+        return None
+    whole = (scaled.mid() + arb(0.5)).floor().unique_fmpz()
+    return None if whole is None else int(whole)

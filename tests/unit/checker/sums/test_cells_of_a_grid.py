@@ -1,0 +1,339 @@
+"""Few rounds on cells of a grid: between two numbers that hold the truth, and narrow; every error term is needed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+from flint import arb, arb_series, fmpz_poly
+
+from optcomp.checker.balls import near, working
+from optcomp.checker.instance import Range
+from optcomp.checker.laws import (
+    BatchLaplace,
+    BatchNormal,
+    DiscreteGaussian,
+    Laplace,
+    Law,
+    ReplacedLaplace,
+    ReplacedNormal,
+    ReplacedWhole,
+    SampledLaplace,
+    SampledNormal,
+    SampledWhole,
+    TooMuch,
+    response,
+)
+from optcomp.checker.laws.parts import Lump, Parts, normal, parts_of
+from optcomp.checker.sums import cells, nodes
+from optcomp.checker.sums.cells import Cells
+from optcomp.checker.sums.every_sum import every_sum
+from optcomp.checker.sums.integral import integrated
+from optcomp.checker.sums.laplaces import laplace_sum
+from optcomp.checker.sums.nodes import Cumulated, Grid, terms
+from optcomp.checker.sums.plan import Sketch
+from optcomp.checker.sums.shape import Shape, shape_for, suits
+from optcomp.checker.sums.total import Total
+from tests.mutants import put_mutant
+
+RATE = Fraction(1, 10)
+LAWS: dict[str, Law] = {
+    "removed": SampledNormal(1.0, RATE, "removed"),
+    "added": SampledNormal(1.0, RATE, "added"),
+    "replaced": ReplacedNormal(1.0, RATE),
+    "batch": BatchNormal(1.0, RATE),
+    "Laplace": Laplace(1.0),
+    "Laplace removed": SampledLaplace(1.0, RATE, "removed"),
+    "Laplace added": SampledLaplace(1.0, RATE, "added"),
+    "Laplace replaced": ReplacedLaplace(1.0, RATE),
+    "Laplace batch": BatchLaplace(1.0, RATE),
+    "whole removed": SampledWhole(2.0, 1, RATE, "removed"),
+    "whole added": SampledWhole(2.0, 1, RATE, "added"),
+    "whole replaced": ReplacedWhole(2.0, 1, RATE),
+    "whole": DiscreteGaussian(2.0, 1),
+    "response": response(Fraction(1, 3), 3),
+}
+STEP, BITS = Fraction(1, 3000), 100
+
+
+def enclosed(total: Total, y: Fraction, step: Fraction = STEP, bits: int = BITS, low: float = -3.0) -> Range:
+    lows = [max(low, least(law)) for law, _ in total.laws] + [low] * bool(total.gaussians)
+    return Cells(total, Shape(step, bits, tuple(lows)), y).excess(y)
+
+
+def least(law: Law) -> float:
+    """The least loss of a law that has one."""
+    with working(64):
+        parts = parts_of(law)
+        assert parts is not None
+        losses = [piece.low for piece in parts.pieces] + [lump.loss for lump in parts.lumps]
+        return min(near(loss) if loss.is_finite() else -math.inf for loss in losses)
+
+
+@cache
+def truth(total: Total, y: Fraction) -> Range:
+    """F by other ways: the contour integral, every sum of atoms, or Laplace losses by gamma functions."""
+    if isinstance(total.laws[0][0], SampledWhole | ReplacedWhole | DiscreteGaussian):
+        return every_sum(total, [y], 1e-25)[y]
+    if isinstance(total.laws[0][0], Laplace):
+        return laplace_sum(total, y, 128)
+    return integrated(total, Sketch(total), [y], 40, 0.0, 100.0)[y]
+
+
+def holds(found: Range, true: Range) -> bool:
+    return not found.low > true.high and not found.high < true.low
+
+
+@pytest.mark.parametrize("y", [Fraction(1, 50), Fraction(3, 20), Fraction(1, 3)], ids=str)
+@pytest.mark.parametrize("name", LAWS)
+def test_one_round_against_its_curve(name: str, y: Fraction) -> None:
+    law = LAWS[name]
+    found = enclosed(Total(((law, 1),)), y)
+    with working(200):
+        curve = law.excess(y)
+        assert holds(found, Range(curve, curve))
+        assert found.high - found.low < 1e-6
+
+
+@pytest.mark.parametrize("name", ["removed", "added", "replaced", "Laplace", "whole removed", "whole added"])
+def test_three_rounds_against_other_ways(name: str) -> None:
+    y, total = Fraction(1, 4), Total(((LAWS[name], 3),))
+    true = truth(total, y)
+    for step, width in ((STEP, 1e-6), (STEP / 2, 3e-7)):
+        found = enclosed(total, y, step)
+        with working(200):
+            assert holds(found, true)
+            assert found.high - found.low < width
+            assert true.high - true.low < width / 1000
+
+
+def test_different_laws_beside_gaussian_noise() -> None:
+    laws = ((LAWS["removed"], 2), (response(Fraction(1, 5), 2), 2))
+    total, y = Total(laws, ((Fraction(1, 4), 3),)), Fraction(1)
+    found, true = enclosed(total, y), truth(total, y)
+    with working(200):
+        assert holds(found, true)
+        assert found.high - found.low < 1e-6
+
+
+def test_normal_parts() -> None:
+    with working(128), terms(1):
+        piece = normal(arb(1) / 4).pieces[0]
+        own, other = piece.below(arb_series([arb(1) / 8]))
+        assert (own[0] - arb(1) / 2).contains(0)
+        assert (other[0] - (-arb(1) / 2 / arb(2).sqrt()).erfc() / 2).contains(0)
+
+
+@pytest.mark.parametrize("name", ["removed", "added", "replaced", "Laplace removed", "batch"])
+def test_masses_below_the_nodes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of blocks are as near to the masses themselves as is said, and would not be without the remainder."""
+    grid, digits = Grid(Fraction(-21, 200), Fraction(1, 1500), 1500), 120
+
+    def worst() -> int:
+        with working(300):
+            parts = parts_of(LAWS[name])
+            assert parts is not None
+            far = 0
+            for piece in parts.pieces:
+                found = Cumulated(piece, grid, digits)
+                for number in range(0, grid.nodes, 7):
+                    place = grid.place(number)
+                    if place > piece.low and place < piece.high:
+                        with terms(1):
+                            below = piece.below(arb_series([place]))
+                        for listed, mass in zip((found.own, found.other), below, strict=True):
+                            far = max(far, int(near(abs(mass[0] * arb(2) ** digits - listed[number]))))
+            return far
+
+    assert worst() <= nodes.OFF
+    if name != "batch":
+        put_mutant(monkeypatch, Cumulated, "_expanded", (" <= 1 for", " <= 2 ** 60 for"))
+        assert worst() > nodes.OFF
+
+
+def test_nodes_below_and_above_a_piece() -> None:
+    with working(200):
+        parts = parts_of(LAWS["Laplace removed"])
+        assert parts is not None
+        piece = parts.pieces[0]
+        found = Cumulated(piece, Grid(Fraction(-1), Fraction(1, 10), 20), 100)
+        assert found.own[0] == found.other[0] == 0
+        assert abs(found.own[-1] - int(near(piece.own * 2**100))) < 2**60
+        edge = Cumulated(piece._replace(low=arb(0)), Grid(Fraction(0), Fraction(1, 1000), 3), 100)
+        assert edge.own[0] == 0
+
+
+def coarse(name: str, y: Fraction, **options: Any) -> tuple[Range, Range]:
+    total = Total(((LAWS[name], 3),))
+    return enclosed(total, y, **options), truth(total, y)
+
+
+def too_low(found: Range, true: Range) -> bool:
+    """An upper side below the truth."""
+    return bool(found.high < true.low)
+
+
+def too_high(found: Range, true: Range) -> bool:
+    """A lower side above the truth."""
+    return bool(found.low > true.high)
+
+
+def test_what_is_rounded_down_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With numbers of few bits both sides hold, and without the count one of them would not."""
+    y = Fraction(1, 4)
+    with working(200):
+        found, true = coarse("removed", y, bits=24)
+        assert holds(found, true)
+        put_mutant(monkeypatch, Cells, "_high", (" + self._nodes.missing * rise", ""))
+        assert too_low(*coarse("removed", y, bits=24))
+
+
+def test_what_is_missing_of_p_is_counted() -> None:
+    """A product that is short of some P, and said to be, still holds; not said to be, it is too high."""
+    y, total = Fraction(1, 4), Total(((LAWS["removed"], 3),))
+    made = Cells(total, Shape(STEP, BITS, (least(LAWS["removed"]),)), y)
+    lost = 1 << (BITS - 12)
+    masses = made._own.masses - fmpz_poly([0] * 300 + [lost])
+    assert masses[300] > 0
+    with working(200):
+        true = truth(total, y)
+        made._own = cells._Short(masses, made._own.missing + lost)
+        assert holds(made.excess(y), true)
+        made._own = cells._Short(masses, made._own.missing - lost)
+        assert too_high(made.excess(y), true)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "change"),
+    [
+        (cells._Short, "times", (" + size)", ")")),
+        (cells._Law, "_rounded", ("len(found) * ((2 * off >> self._shift) + 2)", "0")),
+    ],
+)
+def test_both_kinds_of_rounding_are_counted(
+    owner: type, name: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a law's masses lose and what products lose: one without the other is not enough where it is most of it."""
+    factors = [cells._Short(fmpz_poly([(1 << 20) - 3] * 2), 0), cells._Short(fmpz_poly([(1 << 20) - 5] * 2), 0)]
+    if owner is cells._Short:
+        whole = 4 * ((1 << 20) - 3) * ((1 << 20) - 5)
+        product = factors[0].times(factors[1], 3, 20)
+        assert (int(product.masses(1)) + product.missing) << 20 >= whole
+        put_mutant(monkeypatch, owner, name, change)
+        product = factors[0].times(factors[1], 3, 20)
+        assert (int(product.masses(1)) + product.missing) << 20 < whole
+    else:
+        with working(200):
+            put_mutant(monkeypatch, owner, name, change)
+            put_mutant(monkeypatch, cells._Short, "times", (" + size)", ")"))
+            found, true = coarse("removed", Fraction(1, 4), bits=24)
+            assert too_low(found, true) or too_high(found, true)
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("side", ["own", "other"])
+def test_masses_that_are_off_are_counted(side: str, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masses below nodes that are off by much, and said to be: both sides hold; not said to be, one does not."""
+    kept = Cumulated.__init__
+
+    def moved(self: Cumulated, piece: Any, grid: Grid, digits: int) -> None:
+        kept(self, piece, grid, digits)
+        wrong = 1 << (digits - 12)
+        wrong = wrong if side == "other" else -wrong
+        masses = [mass + wrong if number > 20 else mass for number, mass in enumerate(getattr(self, side))]
+        setattr(self, side, masses)
+        if told:
+            monkeypatch.setattr(cells, "OFF", abs(wrong) + nodes.OFF)
+
+    monkeypatch.setattr(Cumulated, "__init__", moved)
+    with working(200):
+        found, true = coarse("removed", Fraction(1, 4), step=Fraction(1, 300))
+        assert holds(found, true) is told
+        assert told or too_high(found, true)
+
+
+@pytest.mark.parametrize("name", ["added", "replaced", "whole added"])
+def test_what_lies_below_the_first_node(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moved up with P, and without all of its Q; counting that Q as kept would be wrong."""
+    y, low = Fraction(1, 20), -0.02
+    with working(200):
+        found, true = coarse(name, y, low=low)
+        assert holds(found, true)
+        assert found.high - found.low < 0.1
+        if name != "whole added":
+            put_mutant(monkeypatch, cells._Law, "_under", ("if not start <= piece.low:", "if False:"))
+        else:
+            put_mutant(monkeypatch, cells._Law, "_add", ("lump.own * (-ball(loss)).exp()", "lump.other"))
+        assert too_low(*coarse(name, y, low=low))
+
+
+def test_atoms_that_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From below they belong to the event, from above their loss counts as infinite: without their Q."""
+    y, kept = Fraction(1, 4), parts_of
+
+    def fewer(law: Law) -> Parts | None:
+        parts = kept(law)
+        assert parts is not None
+        return parts._replace(lumps=[lump for lump in parts.lumps if abs(lump.loss + 0.07) > 0.01])
+
+    monkeypatch.setattr(cells, "parts_of", fewer)
+    with working(200):
+        found, true = coarse("whole removed", y)
+        assert holds(found, true)
+        put_mutant(monkeypatch, cells._Law, "_under", (".place(0), arb(0)", ".place(0), arb(0.2)"))
+        assert too_low(*coarse("whole removed", y))
+
+
+def test_an_atom_whose_loss_is_not_known_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From above it lies at the upper end of its ball."""
+    y, kept = Fraction(1, 4), parts_of
+
+    def blurred(law: Law) -> Parts | None:
+        parts = kept(law)
+        assert parts is not None
+        lumps = [Lump(lump.loss - arb("1e-4") + arb(0, "1e-4"), lump.own, lump.other) for lump in parts.lumps]
+        return parts._replace(lumps=lumps)
+
+    monkeypatch.setattr(cells, "parts_of", blurred)
+    with working(200):
+        found, true = coarse("whole removed", y, step=Fraction(1, 20000))
+        assert holds(found, true)
+        put_mutant(monkeypatch, cells._Law, "_add", ("_, loss = enclosing", "loss, _ = enclosing"))
+        assert too_low(*coarse("whole removed", y, step=Fraction(1, 20000)))
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "change"),
+    [
+        ("removed", "_ends", ("* share) >>", "* share * 2) >>")),
+        ("whole removed", "_add", ("right = lump.own * (-ahead).expm1() / (-step).expm1()", "right = lump.own")),
+    ],
+)
+def test_mass_is_moved_to_both_ends(
+    name: str, method: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of it at the upper end, with the same Q, would be too low."""
+    put_mutant(monkeypatch, cells._Law, method, change)
+    with working(200):
+        assert too_low(*coarse(name, Fraction(1, 4)))
+
+
+def test_a_law_must_be_known() -> None:
+    with pytest.raises(TooMuch):
+        enclosed(Total(((LAWS["removed"], 2),)), Fraction(-1))
+    assert suits(Total(((LAWS["removed"], 2),)))
+    assert not suits(Total(((LAWS["removed"], 1),)))
+    assert not suits(Total(((LAWS["removed"], 1000),)))
+
+
+@pytest.mark.parametrize("name", ["removed", "added", "replaced", "whole removed", "Laplace replaced"])
+def test_grids_are_as_fine_as_they_are_asked_to_be(name: str) -> None:
+    """Guesses only: what is left open is about what was asked for, or less."""
+    total, y = Total(((LAWS[name], 3),)), 0.21
+    chosen = shape_for(total, Sketch(total), y, 1e-5)
+    found = Cells(total, chosen, Fraction(y)).excess(Fraction(y))
+    with working(200):
+        assert near((found.high - found.low) / found.high) < 1e-4
