@@ -176,7 +176,7 @@ def test_threads_step_and_ask() -> None:
     assert (len(accountant), len(asked), len(accountant.history)) == (160, 160, 1)
     truth = oc.compose({oc.PoissonSubsampled(oc.Gaussian(NOISE), RATE): 160}, delta=DELTA)
     assert truth.lower <= accountant.get_epsilon(DELTA) <= truth.upper * (1 + RTOL)
-    assert max(asked) <= accountant.get_epsilon(DELTA)
+    assert max(asked) <= accountant.get_epsilon(DELTA) * (1 + RTOL)  # the last of all steps may not be the last asked
 
 
 def training(engine: PrivacyEngine, **private: Any) -> tuple[Any, Any, Any]:

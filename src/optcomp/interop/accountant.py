@@ -15,8 +15,11 @@ from optcomp.guarantees import ApproxDP, checked_delta, checked_epsilon
 from optcomp.interop.reading import Account, Part, leaves
 from optcomp.interop.refusal import UnsupportedEvent
 from optcomp.interop.relations import Relation, checked_relation
-from optcomp.interop.steps import spent
+from optcomp.interop.steps import Rising, spent
 from optcomp.numerics import exact
+
+_NOT_COPIED = "_composer", "_told", "_lock", "_rising"
+"""What is made anew in a copy."""
 
 
 class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounting is not typed
@@ -29,16 +32,20 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
     def __init__(self, neighboring_relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> None:
         super().__init__(checked_relation(neighboring_relation))
         self._account = Account()
+        self._forget()
+
+    def _forget(self) -> None:
         self._composer, self._told, self._lock = Composer(), dict[Part, int](), threading.RLock()
+        self._rising = Rising()
 
     def __getstate__(self) -> dict[str, object]:
         with self._lock:
-            kept = {name: value for name, value in self.__dict__.items() if name not in ("_composer", "_told", "_lock")}
+            kept = {name: value for name, value in self.__dict__.items() if name not in _NOT_COPIED}
             return {**kept, "_account": Account(dict(self._account.counts), self._account.naked)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)
-        self._composer, self._told, self._lock = Composer(), dict[Part, int](), threading.RLock()
+        self._forget()
 
     def compose(self, event: dp_event.DpEvent, count: int = 1) -> Any:
         """Account for an event, so many times; returns itself."""
@@ -73,8 +80,10 @@ class OptcompAccountant(PrivacyAccountant):  # type: ignore[misc]  # dp-accounti
             checked_delta(delta, "target_delta")
         if self._account.naked is not None:
             return math.inf
+        if delta == 1:
+            return 0.0
         with self._lock:
-            return 0.0 if delta == 1 else spent(self._current(), delta)
+            return self._rising.told(self.counts, delta, spent(self._current(), delta))
 
     def get_delta(self, target_epsilon: float) -> float:
         """At least the δ that all events cost together at this ε, which may be infinite."""

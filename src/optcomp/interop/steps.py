@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from optcomp.composition import MOST_COPIES, Composer
 from optcomp.errors import InvalidInput, PrecisionNotReached
@@ -23,6 +23,8 @@ Mechanism = Gaussian | PoissonSubsampled | WithoutReplacement
 RTOL = 1e-5
 """By how much of itself the ε of samples may be above the truth: after each of the first steps, a narrower one would
 take a second or two."""
+_MOST_KEPT = 4
+"""Values of δ whose last ε is remembered."""
 _LEAST_RATE = 1e-7
 """Rates below are counted as this one, which costs more: the laws of samples begin here."""
 
@@ -45,14 +47,17 @@ class StepTotals:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._composer, self._told = Composer(), dict[Mechanism, int]()
+        self._rising = Rising()
 
     def epsilon(self, steps: Iterable[Step | DrawnStep], delta: float) -> float:
         """At least the ε of all steps at this δ; infinite if one adds no noise."""
         counts, delta_exact = mechanisms(steps), checked_delta(delta)
         if counts is None:
             return math.inf
+        if not counts:
+            return 0.0
         with self._lock:
-            return spent(self._at(counts), delta_exact) if counts else 0.0
+            return self._rising.told(counts, delta_exact, spent(self._at(counts), delta_exact))
 
     def delta(self, steps: Iterable[Step | DrawnStep], epsilon: float) -> float:
         """At least the δ of all steps at this ε."""
@@ -82,6 +87,30 @@ class StepTotals:
                 self._composer.add(value, more)
         self._told = counts
         return self._composer
+
+
+class Rising:
+    """The last ε at each δ, so that more steps are never told to cost less, nor fewer to cost more.
+
+    Either number is an upper side of the smaller list, and at most `RTOL` above the larger one's.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[Exact, tuple[Mapping[Any, int], float]] = {}
+
+    def told(self, counts: Mapping[Any, int], delta: Exact, epsilon: float) -> float:
+        """What to tell: the ε of just so many of each mechanism, or the last one where that stands against it."""
+        before, last = self._last.pop(delta, ({}, 0.0))
+        if last > epsilon:
+            # a last one that is farther above was wider than usual: that is no reason to widen this one
+            grown = last <= epsilon * (1 + RTOL) and all(counts.get(value, 0) >= n for value, n in before.items())
+            epsilon = last if grown else epsilon
+        elif all(before.get(value, 0) >= n for value, n in counts.items()):
+            epsilon = last
+        self._last[delta] = counts, epsilon
+        while len(self._last) > _MOST_KEPT:
+            del self._last[next(iter(self._last))]
+        return epsilon
 
 
 def spent(composer: Composer, delta: Exact) -> float:
