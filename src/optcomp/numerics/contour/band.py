@@ -29,6 +29,8 @@ from optcomp.numerics.contour.plan import Contour
 
 _GAP = 0.5 * math.pi**2
 """T² times what lies between both kernels, in units of the density: T²(η²/24 + η²/12)."""
+_TOPS = 1e-60, 1e60
+"""T between which θ⁴ neither overflows nor underflows; beyond, smoothing does."""
 _ROUNDING = 80 * U
 """Of every term: sin and cos of πj/N 12u, products 3u, quotient 8u, scalars 2u each, a few of them."""
 
@@ -38,6 +40,8 @@ def banded(plan: Contour) -> Contour:
     if not plan.smoothing:
         return plan
     nodes = math.ceil(min(max(math.sqrt(_GAP / plan.smoothing) / plan.step, 2.0), 2.0**50))
+    if not _TOPS[0] < nodes * plan.step < _TOPS[1]:
+        return plan
     return replace(plan, smoothing=0.0, band=nodes)
 
 

@@ -99,7 +99,7 @@ class Several:
             (other.tilt, *other.of(copies), float(log_reach(True, np.array([other.tilt]))[0])) for other in others
         ]
         kernel = kernel_at(plan, theta)
-        self._multiply(waves, copies, np.abs(kernel), np.angle(kernel))
+        self._multiply(waves, copies, np.abs(kernel), np.arctan2(kernel.imag, kernel.real))
 
     def _multiply(self, waves: Sequence[Waves], copies: Floats, kernel: Floats, turned: Floats) -> None:
         """The terms of every row: their sizes, their phases, and what may be wrong with the sum whatever y is.
