@@ -269,6 +269,8 @@ def _contour(source: Independent, saddle: Saddle, log_f: float, width: float, wo
     for _ in range(_LOOKS):
         share = math.exp(min(log_f - saddle.log_h, _MOST_SHARE))
         relative = min(_AIM * width * saddle.tilt * share, _LOOSEST)
+        if not relative > 0:  # what is sought is so little that doubles have no share for it
+            return None
         plan = make_contour(source, saddle, _SMOOTHED * width * min(share, 1.0) / (1 + saddle.tilt), relative)
         if not source.about_work(plan) < _MOST_WORK:
             return None

@@ -243,3 +243,14 @@ def test_a_rough_grid_tells_where_to_begin(
     assert len(made) == 1
     assert on_grid.lower < found.lower
     assert found.upper < on_grid.upper
+
+
+def test_a_share_that_doubles_do_not_have_is_no_error() -> None:
+    """In one pass the excess is taken for e^-1e9, of which a contour could get no share."""
+    parts = {
+        PoissonSubsampled(Gaussian(36.412954468450145), 8.19355849856698e-06): 911,
+        PoissonSubsampled(Gaussian(0.21986344216435869), 0.09419448461268809): 31,
+    }
+    bound = compose(parts, epsilon=115.67682697721212)
+    assert 0 < bound.lower <= bound.upper < 1.01 * bound.lower
+    assert bound.width <= 1e-9 or bound.notes
