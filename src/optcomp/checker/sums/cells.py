@@ -23,8 +23,7 @@ that, p the density, and so ε by about (1+c) nh²/24 and twice that.
 
 *Rounding.*  What all coefficients of a polynomial up to the degree are off together, up or down, is counted.  Masses of
 laws add up to at most 1, so with factors that are off by α and β a product is off by α + β + αβ, and by a unit for each
-coefficient that is rounded down.  The last product is not made: only sums of its coefficients are asked for, and these
-are sums over one factor of what it meets in the other.
+coefficient that is rounded down; the last product is not rounded.
 """
 
 from __future__ import annotations
@@ -34,14 +33,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate
 from operator import mul
 
-import numpy as np
 from flint import arb, arb_series, fmpz, fmpz_mat, fmpz_poly
 
-from optcomp.checker.balls import ball, enclosing, near, working
-from optcomp.checker.guess import Floats
+from optcomp.checker.balls import ball, enclosing, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Law, TooMuch
 from optcomp.checker.laws.parts import Lump, Parts, normal, parts_of
@@ -227,60 +223,31 @@ class Cells:
         last = min(max(middle + 2 * self._rounds, 0), self._size)
         while first < last:  # the ratio of P to Q grows with the number
             number = (first + last) // 2
-            worse = self._own.about(number) < near(rise) * self._other.about(number)
+            worse = self._own.about(number) < rise * self._other.about(number)
             first, last = (number + 1, last) if worse else (first, number)
         own, other = self._own.below(first) + self._own.off, self._other.below(first) - self._other.off
         return (1 - own) - rise * (1 - other)
 
 
 class _Factors:
-    """The product of two polynomials, of which only some sums of coefficients are asked for."""
+    """The product of two polynomials, which is not rounded."""
 
     def __init__(self, left: _Near, right: _Near, size: int, bits: int) -> None:
-        self._bits, self._size = bits, size
-        self._left, self._right = (_padded(near.masses, size) for near in (left, right))
-        self._floats: tuple[Floats, Floats] | None = None
-        self._sums: dict[int, arb] = {}
-        self._lifted: dict[int, arb] = {}
+        self._unit = arb(2) ** (-2 * bits)
+        self.masses = left.masses.mul_low(right.masses, size)
         self.off = arb(left.off_with(right, bits)) * arb(2) ** -bits
 
-    def about(self, number: int) -> float:
-        """A coefficient in floats, a guess."""
-        if self._floats is None:
-            scale = 2.0**-self._bits
-            left, right = (np.array(list(map(float, each))) * scale for each in (self._left, self._right))
-            self._floats = left, right[::-1].copy()
-        left, reverse = self._floats
-        return float(left[: number + 1] @ reverse[self._size - 1 - number :])
+    def about(self, number: int) -> arb:
+        """A coefficient."""
+        return arb(self.masses[number]) * self._unit
 
     def below(self, count: int) -> arb:
-        """The sum of the first coefficients: each of the left with the sum of those of the right that it meets."""
-        if count not in self._sums:
-            self._sums[count] = self._met(count, list(accumulate(self._right[:count], initial=fmpz(0))))
-        return self._sums[count]
+        """The sum of the first coefficients."""
+        return arb(self.masses.truncate(count)(fmpz(1))) * self._unit
 
     def lifted(self, count: int, step: Fraction) -> arb:
-        """The same, coefficient k times e^{(K-k)h}, K the count: u_{m+1} = e^h (u_m + r_m), all rounded up."""
-        if count not in self._lifted:
-            shift = self._bits + _EXTRA
-            rise = _above(ball(step).exp(), shift)
-            sums, value = [0], 0
-            for mass in map(int, self._right[:count]):
-                value = -(-(value + (mass << _EXTRA)) * rise >> shift)
-                sums.append(value)
-            self._lifted[count] = self._met(count, sums) * arb(2) ** -_EXTRA
-        return self._lifted[count]
-
-    def _met(self, count: int, sums: Sequence[fmpz | int]) -> arb:
-        found = fmpz_poly(list(map(mul, self._left[:count], sums[count:0:-1])))(fmpz(1))
-        return arb(found) * arb(2) ** (-2 * self._bits)
-
-
-def _padded(masses: fmpz_poly, size: int) -> list[fmpz]:
-    """The coefficients; one below 0 is off by less if it is 0."""
-    none = fmpz(0)
-    found = [mass if mass > none else none for mass in masses.coeffs()]
-    return found + [fmpz(0)] * (size - len(found))
+        """The same, coefficient k times e^{(K-k)h}, K the count."""
+        return self.masses.truncate(count)((-ball(step)).exp()) * (ball(step) * count).exp() * self._unit
 
 
 def _listed(masses: dict[int, int]) -> fmpz_poly:

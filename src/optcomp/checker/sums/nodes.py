@@ -25,7 +25,7 @@ from optcomp.checker.laws.parts import Smooth
 
 _DEGREE = 24
 """D: blocks are then about a twentieth of the way to the nearest singularity long."""
-_BLOCK = 2048  # nodes of the longest blocks: matrices of powers stay small
+_BLOCK = 512  # nodes of the longest blocks: matrices of powers stay small
 OFF = 2 * _DEGREE + 3
 """Units by which a mass is off at most."""
 
