@@ -17,13 +17,13 @@ def sampled(noise: Any, rate: float, neighbours: Any = "add-remove") -> oc.Poiss
 
 
 CASES: dict[str, tuple[dict[Any, int], dict[str, Any], float]] = {
-    "two": ({sampled(oc.Gaussian(1), 0.01): 2}, {"delta": 1e-6}, 1e-8),
-    "two, at an ε": ({sampled(oc.Gaussian(1), 0.01): 2}, {"epsilon": 0.4}, 1e-7),
-    "five of little noise": ({sampled(oc.Gaussian(0.4), 0.01): 5}, {"delta": 1e-9}, 1e-6),
-    "three replaced": ({sampled(oc.Gaussian(0.6), 0.01, "replace"): 3}, {"delta": 1e-6}, 1e-5),
+    "two": ({sampled(oc.Gaussian(1), 0.01): 2}, {"delta": 1e-6}, 1e-6),
+    "two, at an ε": ({sampled(oc.Gaussian(1), 0.01): 2}, {"epsilon": 0.4}, 1e-5),
+    "five of little noise": ({sampled(oc.Gaussian(0.4), 0.01): 5}, {"delta": 1e-9}, 1e-5),
+    "three replaced": ({sampled(oc.Gaussian(0.6), 0.01, "replace"): 3}, {"delta": 1e-6}, 1e-4),
     "three of Laplace noise": ({sampled(oc.Laplace(1), 0.01): 3}, {"delta": 1e-6}, 1e-4),
-    "thirty of discrete noise": ({sampled(oc.DiscreteGaussian(4), 0.01): 30}, {"delta": 1e-6}, 1e-7),
-    "of two kinds": ({sampled(oc.Gaussian(0.5), 0.01): 2, oc.Laplace(4): 1, (0.1, 1e-9): 2}, {"delta": 1e-6}, 1e-6),
+    "thirty of discrete noise": ({sampled(oc.DiscreteGaussian(4), 0.01): 30}, {"delta": 1e-6}, 1e-5),
+    "of two kinds": ({sampled(oc.Gaussian(0.5), 0.01): 2, oc.Laplace(4): 1, (0.1, 1e-9): 2}, {"delta": 1e-6}, 1e-4),
 }
 
 

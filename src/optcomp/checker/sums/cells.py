@@ -2,7 +2,7 @@ r"""Few rounds of any laws: cells of a grid, and products of polynomials of whol
 
 Every law's losses are sorted into cells [l_j, l_{j+1}), l_j = l_0 + jh, with a step h that all laws share; what lies
 below l_0 belongs to the first cell.  The sum of n rounds is handled by three polynomials for each law, multiplied up to
-the degree of y: whole numbers of 2^-b, rounded down.
+the degree of y: whole numbers of 2^-b.
 
 *From below.*  With the masses P_j and Q_j of the cells as coefficients, the products have P and Q of the event that
 the numbers of the cells add up to k.  F(y) is the largest P(E) - e^y Q(E) of all events E, so for every J
@@ -21,9 +21,9 @@ With p_k the masses of the sums at s_k = S + kh, and K what is left of Q,
 where atoms that are not listed count as if their loss were infinite.  The sides are off by about nh²/24 p(y) and twice
 that, p the density, and so ε by about (1+c) nh²/24 and twice that.
 
-*Rounding.*  A polynomial is short of the true one, coefficient by coefficient; what all its coefficients up to the
-degree are short of is counted.  Masses of laws add up to at most 1, so a product is short of at most the sum of what
-its factors are short of, and a unit for each coefficient that is rounded down.
+*Rounding.*  What all coefficients of a polynomial up to the degree are off together, up or down, is counted.  Masses of
+laws add up to at most 1, so with factors that are off by α and β a product is off by α + β + αβ, and by a unit for each
+coefficient that is rounded down; the last product is not rounded.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from operator import mul
 
-from flint import arb, arb_series, fmpz, fmpz_poly
+from flint import arb, arb_series, fmpz, fmpz_mat, fmpz_poly
 
 from optcomp.checker.balls import ball, enclosing, working
 from optcomp.checker.instance import Range
@@ -50,22 +51,35 @@ _FINE = 96  # bits to which an anchor is a node
 
 
 @dataclass(frozen=True)
-class _Short:
-    """A polynomial of masses, and how many units all its coefficients are short of at most."""
+class _Near:
+    """A polynomial of masses, and how many units all its coefficients together are off at most, up or down."""
 
     masses: fmpz_poly
-    missing: int
+    off: int
 
-    def times(self, other: _Short, size: int, bits: int) -> _Short:
+    def times(self, other: _Near, size: int, bits: int) -> _Near:
         product = self.masses.mul_low(other.masses, size) // fmpz(1 << bits)
-        return _Short(product, self.missing + other.missing + size)
+        return _Near(product, self.off_with(other, bits) + size)
 
-    def power(self, copies: int, size: int, bits: int) -> _Short:
+    def off_with(self, other: _Near, bits: int) -> int:
+        """By how much a product is off before it is rounded: the true masses add up to at most 1."""
+        return self.off + other.off + (self.off * other.off >> bits) + 1
+
+    def power(self, copies: int, size: int, bits: int) -> _Near:
         if copies == 1:
             return self
-        half = self.power(copies // 2, size, bits)
-        square = half.times(half, size, bits)
-        return square.times(self, size, bits) if copies % 2 else square
+        left, right = self.halves(copies, size, bits)
+        return left.times(right, size, bits)
+
+    def halves(self, copies: int, size: int, bits: int) -> tuple[_Near, _Near]:
+        """Two whose product is the power: with few products, and most of them squares."""
+        least = next(prime for prime in range(2, copies + 1) if copies % prime == 0)
+        if least == 2:
+            half = self.power(copies // 2, size, bits)
+            return half, half
+        if least < copies:
+            return self.power(copies // least, size, bits).halves(least, size, bits)
+        return self.power(copies - 1, size, bits), self
 
 
 class _Law:
@@ -73,43 +87,34 @@ class _Law:
 
     def __init__(self, parts: Parts, grid: Grid, digits: int, bits: int) -> None:
         self._grid, self._digits, self._shift = grid, digits, digits - bits
-        size = grid.nodes - 1
+        self._size = grid.nodes - 1
         below = [Cumulated(piece, grid, digits) for piece in parts.pieces]
         self._off = 2 * OFF * len(below)
-        own = [sum(column) for column in zip(*(each.own for each in below), strict=True)] or [0] * grid.nodes
-        other = [sum(column) for column in zip(*(each.other for each in below), strict=True)] or [0] * grid.nodes
-        self._own = [own[j + 1] - own[j] for j in range(size)]
-        self._other = [other[j + 1] - other[j] for j in range(size)]
-        up, self._up_off = self._ends()
-        nodes = [mass - right for mass, right in zip(self._own, up, strict=True)]
-        nodes = [nodes[0], *(mass + right for mass, right in zip(nodes[1:], up, strict=False))]
-        self._own[0] += own[0]
-        self._other[0] += other[0]
-        nodes[0] += own[0]
-        self._nodes = nodes
-        self.kept = self._under(parts)
-        for lump in parts.lumps:
-            self._add(lump)
-        self.own = self._rounded(self._own, self._off + 2 * len(parts.lumps))
-        self.other = self._rounded(self._other, self._off + 2 * len(parts.lumps))
-        self.nodes = self._rounded(self._nodes, self._off + 2 * self._up_off + 4 * len(parts.lumps))
+        own, other = (sum((fmpz_poly(row) for row in rows), fmpz_poly([0])) for rows in _columns(below))
+        self._own, self._other = (each.right_shift(1) - each.truncate(self._size) for each in (own, other))
+        self._ends_of_pieces = up, up_off = self._ends()
+        nodes = self._own - up + up.left_shift(1).truncate(self._size)
+        extra = _Lumps(parts.lumps, grid, digits)
+        self.kept = self._under(parts) + extra.kept
+        own_off, nodes_off = self._off + 2 * len(parts.lumps), self._off + 2 * up_off + 4 * len(parts.lumps)
+        self.own = self._rounded(self._own + own[0] + extra.own, own_off)
+        self.other = self._rounded(self._other + other[0] + extra.other, own_off)
+        self.nodes = self._rounded(nodes + own[0] + extra.nodes, nodes_off)
 
-    def _ends(self) -> tuple[list[int], int]:
+    def _ends(self) -> tuple[fmpz_poly, int]:
         """b_j = (P_j - e^{l_j} Q_j)/(1 - e^{-h}) of the pieces, and by how many units it may be off.
 
         e^{l_j} is the product of two numbers, each within two units: e^{l_j} is off by at most four times the larger.
         """
         grid, digits = self._grid, self._digits
-        unit = arb(2) ** digits
+        unit, scale = arb(2) ** digits, fmpz(1 << digits)
         width = math.isqrt(grid.nodes) + 1
-        coarse = [_down(grid.place(width * j).exp() * unit) for j in range(grid.nodes // width + 1)]
+        coarse = [[_down(grid.place(width * j).exp() * unit)] for j in range(grid.nodes // width + 1)]
         fine = [_down((ball(grid.step) * i).exp() * unit) for i in range(width)]
-        rises = [(one * two) >> digits for one in coarse for two in fine]
+        rises = (fmpz_poly((fmpz_mat(coarse) * fmpz_mat([fine])).entries()) // scale).coeffs()
         share = _down(unit / -((-ball(grid.step)).expm1()))
-        up = [
-            ((own - (rise * other >> digits)) * share) >> digits
-            for own, other, rise in zip(self._own, self._other, rises, strict=False)
-        ]
+        matched = fmpz_poly(list(map(mul, rises, self._other.coeffs()))) // scale
+        up = (self._own - matched) * share // scale
         top = _above(grid.place(grid.nodes).exp().max(arb(1)), 0) * (1 + _above((ball(grid.step) * width).exp(), 0))
         inner = self._off * (1 + top) + 4 + 2 * top
         return up, inner * ((share >> digits) + 2) + 4
@@ -125,9 +130,25 @@ class _Law:
                 kept += own[0] * (-start).exp() - other[0]
         return kept
 
+    def _rounded(self, masses: fmpz_poly, off: int) -> _Near:
+        """In units of 2^-b."""
+        return _Near(masses // fmpz(1 << self._shift), self._size * ((off >> self._shift) + 2))
+
+
+class _Lumps:
+    """The atoms of a law, in units of 2^-B: each mass is within two of the truth, two of them at the nodes."""
+
+    def __init__(self, lumps: Sequence[Lump], grid: Grid, digits: int) -> None:
+        self._grid, self._unit = grid, arb(2) ** digits
+        self._lists: list[dict[int, int]] = [{}, {}, {}]
+        self.kept = arb(0)
+        for lump in lumps:
+            self._add(lump)
+        self.own, self.other, self.nodes = (_listed(each) for each in self._lists)
+
     def _add(self, lump: Lump) -> None:
         """An atom; from above at the upper end of its ball, since F grows with every loss."""
-        grid, unit = self._grid, arb(2) ** self._digits
+        grid = self._grid
         _, loss = enclosing(lump.loss)
         place = (loss - grid.start) / grid.step
         cell = max(math.floor(place), 0)
@@ -135,18 +156,13 @@ class _Law:
         self.kept += lump.own * (-ball(loss)).exp()
         if cell >= grid.nodes - 1:
             return
-        self._own[cell] += max(_down(lump.own * unit), 0)
-        self._other[cell] += max(_down(lump.other * unit), 0)
         step, ahead = ball(grid.step), ball(loss - grid.start - cell * grid.step)
         right = lump.own * (-ahead).expm1() / (-step).expm1()
-        self._nodes[cell] += max(_down((lump.own - right) * unit), 0)
-        if cell + 1 < grid.nodes - 1:
-            self._nodes[cell + 1] += max(_down(right * unit), 0)
-
-    def _rounded(self, masses: Sequence[int], off: int) -> _Short:
-        """In units of 2^-b, none above the truth."""
-        found = [max(mass - off, 0) >> self._shift for mass in masses]
-        return _Short(fmpz_poly(found), len(found) * ((2 * off >> self._shift) + 2))
+        places = [(0, cell, lump.own), (1, cell, lump.other), (2, cell, lump.own - right)]
+        for number, spot, mass in [*places, (2, cell + 1, right)]:
+            if spot < grid.nodes - 1:
+                masses = self._lists[number]
+                masses[spot] = masses.get(spot, 0) + _down(mass * self._unit)
 
 
 class Cells:
@@ -175,12 +191,17 @@ class Cells:
         with working(digits + 64):
             self._kept = reduce(lambda left, right: left * right, (law.kept**copies for law, copies in made))
         self._own, self._other, self._nodes = (
-            self._product([(getattr(law, name), copies) for law, copies in made]) for name in ("own", "other", "nodes")
+            self._factors([(getattr(law, name), copies) for law, copies in made]) for name in ("own", "other", "nodes")
         )
 
-    def _product(self, factors: Sequence[tuple[_Short, int]]) -> _Short:
-        powers = [short.power(copies, self._size, self._bits) for short, copies in factors]
-        return reduce(lambda left, right: left.times(right, self._size, self._bits), powers)
+    def _factors(self, laws: Sequence[tuple[_Near, int]]) -> _Factors:
+        """Two polynomials whose product is that of all rounds."""
+        size, bits = self._size, self._bits
+        if len(laws) == 1 and laws[0][1] > 1:
+            return _Factors(*laws[0][0].halves(laws[0][1], size, bits), size, bits)
+        one = _Near(fmpz_poly([1 << bits]), 0)
+        *first, last = [one, *(short.power(copies, size, bits) for short, copies in laws)]
+        return _Factors(reduce(lambda left, right: left.times(right, size, bits), first), last, size, bits)
 
     def excess(self, y: Fraction) -> Range:
         """F(y)."""
@@ -188,25 +209,53 @@ class Cells:
             return Range(self._low(y).max(arb(0)), self._high(y).min(arb(1)))
 
     def _high(self, y: Fraction) -> arb:
-        """From above."""
-        unit, rise = arb(2) ** -self._bits, ball(y - self._start).exp()
-        below = self._nodes.masses.truncate(max(math.ceil((y - self._start) / self._step), 0))
-        short = rise * below((-ball(self._step)).exp()) - below(fmpz(1))
-        return 1 - ball(y).exp() * self._kept + (short + self._nodes.missing * rise) * unit
+        """From above: with the first sum from y on, s_K, at most e^{y-s_K} Σ p_k e^{s_K-s_k} - Σ p_k for k < K."""
+        rise, count = ball(y - self._start).exp(), min(max(math.ceil((y - self._start) / self._step), 0), self._size)
+        lifted = self._nodes.lifted(count, self._step) * ball(y - self._start - count * self._step).exp()
+        short = lifted - self._nodes.below(count)
+        return 1 - ball(y).exp() * self._kept + short + self._nodes.off * rise
 
     def _low(self, y: Fraction) -> arb:
-        """From below, by the best event of some."""
-        unit, rise = arb(2) ** -self._bits, ball(y).exp()
+        """From below, by the event that looks best."""
+        rise = ball(y).exp()
         middle = round((y - self._start) / self._step - Fraction(self._rounds, 2))
         first = min(max(middle - 2 * self._rounds, 0), self._size)
         last = min(max(middle + 2 * self._rounds, 0), self._size)
-        own, other = (short.masses.truncate(first)(fmpz(1)) for short in (self._own, self._other))
-        best = arb(0)
-        for number in range(first, last + 1):
-            lost = 1 - (arb(own) + self._own.missing) * unit - rise * (1 - arb(other) * unit)
-            best = lost if lost > best else best
-            own, other = own + self._own.masses[number], other + self._other.masses[number]
-        return best
+        while first < last:  # the ratio of P to Q grows with the number
+            number = (first + last) // 2
+            worse = self._own.about(number) < rise * self._other.about(number)
+            first, last = (number + 1, last) if worse else (first, number)
+        own, other = self._own.below(first) + self._own.off, self._other.below(first) - self._other.off
+        return (1 - own) - rise * (1 - other)
+
+
+class _Factors:
+    """The product of two polynomials, which is not rounded."""
+
+    def __init__(self, left: _Near, right: _Near, size: int, bits: int) -> None:
+        self._unit = arb(2) ** (-2 * bits)
+        self.masses = left.masses.mul_low(right.masses, size)
+        self.off = arb(left.off_with(right, bits)) * arb(2) ** -bits
+
+    def about(self, number: int) -> arb:
+        """A coefficient."""
+        return arb(self.masses[number]) * self._unit
+
+    def below(self, count: int) -> arb:
+        """The sum of the first coefficients."""
+        return arb(self.masses.truncate(count)(fmpz(1))) * self._unit
+
+    def lifted(self, count: int, step: Fraction) -> arb:
+        """The same, coefficient k times e^{(K-k)h}, K the count."""
+        return self.masses.truncate(count)((-ball(step)).exp()) * (ball(step) * count).exp() * self._unit
+
+
+def _listed(masses: dict[int, int]) -> fmpz_poly:
+    return fmpz_poly([masses.get(place, 0) for place in range(max(masses, default=0) + 1)])
+
+
+def _columns(below: Sequence[Cumulated]) -> tuple[list[list[fmpz | int]], list[list[fmpz | int]]]:
+    return [each.own for each in below], [each.other for each in below]
 
 
 def _parts(law: Law | None, total: Total) -> Parts:

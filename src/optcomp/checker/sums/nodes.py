@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, arb_series, ctx, fmpz_mat
+from flint import arb, arb_series, ctx, fmpz, fmpz_mat, fmpz_poly
 
 from optcomp.checker.balls import ball
 from optcomp.checker.laws import TooMuch
@@ -25,7 +25,7 @@ from optcomp.checker.laws.parts import Smooth
 
 _DEGREE = 24
 """D: blocks are then about a twentieth of the way to the nearest singularity long."""
-_BLOCK = 256  # nodes of the longest blocks
+_BLOCK = 512  # nodes of the longest blocks: matrices of powers stay small
 OFF = 2 * _DEGREE + 3
 """Units by which a mass is off at most."""
 
@@ -59,7 +59,8 @@ class Cumulated:
 
     def __init__(self, piece: Smooth, grid: Grid, digits: int) -> None:
         self._piece, self._grid, self._digits = piece, grid, digits
-        self.own, self.other = [0] * grid.nodes, [0] * grid.nodes
+        self.own: list[fmpz | int] = [0] * grid.nodes
+        self.other: list[fmpz | int] = [0] * grid.nodes
         self._blocks: dict[int, list[tuple[int, list[int], list[int]]]] = {}
         length = min(_BLOCK, 1 << max(grid.nodes.bit_length() - 4, 0))
         self._pending = [(first, length) for first in range(0, grid.nodes, length)]
@@ -84,7 +85,7 @@ class Cumulated:
             half = length // 2
             self._pending += [(first, half), (first + half, half)]
 
-    def _put(self, first: int, values: Sequence[int], own: bool) -> None:
+    def _put(self, first: int, values: Sequence[fmpz | int], own: bool) -> None:
         room = self._grid.nodes - first
         (self.own if own else self.other)[first : first + len(values)] = values[:room]
 
@@ -131,7 +132,8 @@ class Cumulated:
         right = fmpz_mat(powers)
         for own in (True, False):
             rows = fmpz_mat([block[1 if own else 2] for block in blocks]) * right
-            entries = [int(entry) >> self._digits for entry in rows.entries()]
+            entries = (fmpz_poly(rows.entries()) // fmpz(1 << self._digits)).coeffs()  # all at once, rounded down
+            entries += [fmpz(0)] * (len(blocks) * length - len(entries))
             for number, block in enumerate(blocks):
                 self._put(block[0], entries[number * length : (number + 1) * length], own)
 

@@ -34,7 +34,7 @@ _UNKNOWN = (1.0, 0.2, 0.05, 0.0125, 0.003)
 """The same where nothing is known of how far the truth is from an end: shares of the widest smoothing."""
 _PILOT = 10.0
 """Of F's relative change from end to end: what cells leave open at first, to see how fine they must be."""
-_FINER = (0.5, 0.12)
+_FINER = (0.65, 0.2)
 """The same then: shares of the change that was seen."""
 _DROPS = (1e-3, 1e-5)
 """What may be left open where nothing is known of that change: relative to F itself."""

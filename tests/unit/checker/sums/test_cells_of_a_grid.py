@@ -56,7 +56,7 @@ LAWS: dict[str, Law] = {
     "whole": DiscreteGaussian(2.0, 1),
     "response": response(Fraction(1, 3), 3),
 }
-STEP, BITS = Fraction(1, 3000), 100
+STEP, BITS = Fraction(1, 1000), 90
 
 
 def enclosed(total: Total, y: Fraction, step: Fraction = STEP, bits: int = BITS, low: float = -3.0) -> Range:
@@ -80,14 +80,14 @@ def truth(total: Total, y: Fraction) -> Range:
         return every_sum(total, [y], 1e-25)[y]
     if isinstance(total.laws[0][0], Laplace):
         return laplace_sum(total, y, 128)
-    return integrated(total, Sketch(total), [y], 40, 0.0, 100.0)[y]
+    return integrated(total, Sketch(total), [y], 30, 0.0, 100.0)[y]
 
 
 def holds(found: Range, true: Range) -> bool:
     return not found.low > true.high and not found.high < true.low
 
 
-@pytest.mark.parametrize("y", [Fraction(1, 50), Fraction(3, 20), Fraction(1, 3)], ids=str)
+@pytest.mark.parametrize("y", [Fraction(1, 50), Fraction(3, 10)], ids=str)
 @pytest.mark.parametrize("name", LAWS)
 def test_one_round_against_its_curve(name: str, y: Fraction) -> None:
     law = LAWS[name]
@@ -95,19 +95,19 @@ def test_one_round_against_its_curve(name: str, y: Fraction) -> None:
     with working(200):
         curve = law.excess(y)
         assert holds(found, Range(curve, curve))
-        assert found.high - found.low < 1e-6
+        assert found.high - found.low < 1e-5
 
 
 @pytest.mark.parametrize("name", ["removed", "added", "replaced", "Laplace", "whole removed", "whole added"])
 def test_three_rounds_against_other_ways(name: str) -> None:
     y, total = Fraction(1, 4), Total(((LAWS[name], 3),))
     true = truth(total, y)
-    for step, width in ((STEP, 1e-6), (STEP / 2, 3e-7)):
+    for step, width in ((STEP, 1e-5), (STEP / 2, 3e-6)):
         found = enclosed(total, y, step)
         with working(200):
             assert holds(found, true)
             assert found.high - found.low < width
-            assert true.high - true.low < width / 1000
+            assert true.high - true.low < width / 100
 
 
 def test_different_laws_beside_gaussian_noise() -> None:
@@ -116,7 +116,7 @@ def test_different_laws_beside_gaussian_noise() -> None:
     found, true = enclosed(total, y), truth(total, y)
     with working(200):
         assert holds(found, true)
-        assert found.high - found.low < 1e-6
+        assert found.high - found.low < 1e-5
 
 
 def test_normal_parts() -> None:
@@ -187,50 +187,89 @@ def test_what_is_rounded_down_is_counted(monkeypatch: pytest.MonkeyPatch) -> Non
     with working(200):
         found, true = coarse("removed", y, bits=24)
         assert holds(found, true)
-        put_mutant(monkeypatch, Cells, "_high", (" + self._nodes.missing * rise", ""))
+        put_mutant(monkeypatch, Cells, "_high", (" + self._nodes.off * rise", ""))
         assert too_low(*coarse("removed", y, bits=24))
 
 
-def test_what_is_missing_of_p_is_counted() -> None:
-    """A product that is short of some P, and said to be, still holds; not said to be, it is too high."""
-    y, total = Fraction(1, 4), Total(((LAWS["removed"], 3),))
-    made = Cells(total, Shape(STEP, BITS, (least(LAWS["removed"]),)), y)
-    lost = 1 << (BITS - 12)
-    masses = made._own.masses - fmpz_poly([0] * 300 + [lost])
-    assert masses[300] > 0
+@pytest.mark.parametrize("name", ["_own", "_other", "_nodes"])
+def test_what_a_product_is_off_is_counted(name: str) -> None:
+    """A product that is off, and said to be, still holds; not said to be, it is on the wrong side."""
+    y, total, bits = Fraction(1, 4), Total(((LAWS["removed"], 3),)), 60
     with working(200):
         true = truth(total, y)
-        made._own = cells._Short(masses, made._own.missing + lost)
-        assert holds(made.excess(y), true)
-        made._own = cells._Short(masses, made._own.missing - lost)
-        assert too_high(made.excess(y), true)
+        for told in (True, False):
+            made = Cells(total, Shape(Fraction(1, 300), bits, (least(LAWS["removed"]),)), y)
+            factors = getattr(made, name)
+            lost = 1 << (2 * bits - 8)
+            factors.masses += fmpz_poly([0, 0, lost if name == "_other" else -lost])
+            factors.off += lost * arb(2) ** (-2 * bits) if told else 0
+            found = made.excess(y)
+            assert holds(found, true) is told
+            assert told or (too_low if name == "_nodes" else too_high)(found, true)
 
 
-@pytest.mark.parametrize(
-    ("owner", "name", "change"),
-    [
-        (cells._Short, "times", (" + size)", ")")),
-        (cells._Law, "_rounded", ("len(found) * ((2 * off >> self._shift) + 2)", "0")),
-    ],
-)
-def test_both_kinds_of_rounding_are_counted(
-    owner: type, name: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a law's masses lose and what products lose: one without the other is not enough where it is most of it."""
-    factors = [cells._Short(fmpz_poly([(1 << 20) - 3] * 2), 0), cells._Short(fmpz_poly([(1 << 20) - 5] * 2), 0)]
-    if owner is cells._Short:
-        whole = 4 * ((1 << 20) - 3) * ((1 << 20) - 5)
-        product = factors[0].times(factors[1], 3, 20)
-        assert (int(product.masses(1)) + product.missing) << 20 >= whole
-        put_mutant(monkeypatch, owner, name, change)
-        product = factors[0].times(factors[1], 3, 20)
-        assert (int(product.masses(1)) + product.missing) << 20 < whole
-    else:
-        with working(200):
-            put_mutant(monkeypatch, owner, name, change)
-            put_mutant(monkeypatch, cells._Short, "times", (" + size)", ")"))
-            found, true = coarse("removed", Fraction(1, 4), bits=24)
-            assert too_low(found, true) or too_high(found, true)
+def test_products_count_what_they_round_and_what_factors_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    half = cells._Near(fmpz_poly([1023] * 2), 0)
+    whole = int((half.masses * half.masses)(1))
+
+    def covers() -> bool:
+        product = half.times(half, 3, 20)
+        return (int(product.masses(1)) + product.off) << 20 >= whole
+
+    assert covers()
+    put_mutant(monkeypatch, cells._Near, "times", (" + size)", ")"))
+    assert not covers()
+
+
+@pytest.mark.parametrize("change", [("self.off + other.off", "self.off"), ("(self.off * other.off >> bits)", "0")])
+def test_both_factors_may_be_off(change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mass of 1 that is said to be half as large again: its square is off by 5/4."""
+    large = cells._Near(fmpz_poly([3 << 19]), 1 << 19)
+
+    def covers() -> bool:
+        return large.times(large, 1, 20).off >= (9 << 18) - (1 << 20)
+
+    assert covers()
+    put_mutant(monkeypatch, cells._Near, "off_with", change)
+    assert not covers()
+
+
+def test_masses_of_a_law_are_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    with working(200):
+        put_mutant(monkeypatch, cells._Law, "_rounded", ("self._size * ((off >> self._shift) + 2)", "0"))
+        put_mutant(monkeypatch, cells._Near, "times", (" + size)", ")"))
+        found, true = coarse("removed", Fraction(1, 4), bits=24)
+        assert too_low(found, true) or too_high(found, true)
+
+
+def test_ends_are_off_by_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares of the upper ends beside those in more digits, which differ by much more than the masses themselves."""
+
+    def shares(digits: int) -> tuple[list[arb], int]:
+        with working(300):
+            parts = parts_of(LAWS["removed"])
+            assert parts is not None
+            law = cells._Law(parts, Grid(Fraction(-1, 20), STEP, 400), digits, 30)
+            up, off = law._ends_of_pieces
+            return [arb(mass) * arb(2) ** -digits for mass in up.coeffs()], off
+
+    def covers() -> bool:
+        (found, off), (true, _) = shares(60), shares(140)
+        with working(300):
+            return all(abs(one - two) <= arb(off + 1) * arb(2) ** -60 for one, two in zip(found, true, strict=False))
+
+    assert covers()
+    put_mutant(monkeypatch, cells._Law, "_ends", ("inner * ((share >> digits) + 2) + 4", "inner"))
+    assert not covers()
+
+
+@pytest.mark.parametrize("copies", range(2, 65))
+def test_powers_by_few_products(copies: int) -> None:
+    """x to the power of the copies, by no more products than doubling takes, and one less."""
+    bits, one = 8, cells._Near(fmpz_poly([0, 1 << 8]), 0)
+    left, right = one.halves(copies, 80, bits)
+    assert left.masses.degree() + right.masses.degree() == copies
+    assert one.power(copies, 80, bits).masses == fmpz_poly([0] * copies + [1 << bits])
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -266,7 +305,7 @@ def test_what_lies_below_the_first_node(name: str, monkeypatch: pytest.MonkeyPat
         if name != "whole added":
             put_mutant(monkeypatch, cells._Law, "_under", ("if not start <= piece.low:", "if False:"))
         else:
-            put_mutant(monkeypatch, cells._Law, "_add", ("lump.own * (-ball(loss)).exp()", "lump.other"))
+            put_mutant(monkeypatch, cells._Lumps, "_add", ("lump.own * (-ball(loss)).exp()", "lump.other"))
         assert too_low(*coarse(name, y, low=low))
 
 
@@ -301,22 +340,27 @@ def test_an_atom_whose_loss_is_not_known_well(monkeypatch: pytest.MonkeyPatch) -
     with working(200):
         found, true = coarse("whole removed", y, step=Fraction(1, 20000))
         assert holds(found, true)
-        put_mutant(monkeypatch, cells._Law, "_add", ("_, loss = enclosing", "loss, _ = enclosing"))
+        put_mutant(monkeypatch, cells._Lumps, "_add", ("_, loss = enclosing", "loss, _ = enclosing"))
         assert too_low(*coarse("whole removed", y, step=Fraction(1, 20000)))
 
 
 @pytest.mark.parametrize(
-    ("name", "method", "change"),
+    ("name", "owner", "method", "change"),
     [
-        ("removed", "_ends", ("* share) >>", "* share * 2) >>")),
-        ("whole removed", "_add", ("right = lump.own * (-ahead).expm1() / (-step).expm1()", "right = lump.own")),
+        ("removed", cells._Law, "_ends", ("* share //", "* (2 * share) //")),
+        (
+            "whole removed",
+            cells._Lumps,
+            "_add",
+            ("right = lump.own * (-ahead).expm1() / (-step).expm1()", "right = lump.own"),
+        ),
     ],
 )
 def test_mass_is_moved_to_both_ends(
-    name: str, method: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    name: str, owner: type, method: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More of it at the upper end, with the same Q, would be too low."""
-    put_mutant(monkeypatch, cells._Law, method, change)
+    put_mutant(monkeypatch, owner, method, change)
     with working(200):
         assert too_low(*coarse(name, Fraction(1, 4)))
 
