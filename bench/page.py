@@ -11,8 +11,8 @@ from bench.report import split
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 ENGINE, LOSSES = "Different ε, from ten to a million mechanisms", "Mechanisms whose privacy loss is known"
 TRAINING = "Training, setting by setting"
-SNAPSHOTS, LEDGER = "Snapshots", "Ledger"
-_ORDER = (ENGINE, LOSSES, TRAINING, SNAPSHOTS, LEDGER)
+CERTIFICATES, SNAPSHOTS, LEDGER = "Certificates", "Snapshots", "Ledger"
+_ORDER = (ENGINE, LOSSES, TRAINING, CERTIFICATES, SNAPSHOTS, LEDGER)
 
 _FIRST = """\
 # Benchmarks

@@ -245,12 +245,18 @@ def test_a_rough_grid_tells_where_to_begin(
     assert found.upper < on_grid.upper
 
 
-def test_a_share_that_doubles_do_not_have_is_no_error() -> None:
-    """In one pass the excess is taken for e^-1e9, of which a contour could get no share."""
-    parts = {
-        PoissonSubsampled(Gaussian(36.412954468450145), 8.19355849856698e-06): 911,
-        PoissonSubsampled(Gaussian(0.21986344216435869), 0.09419448461268809): 31,
-    }
-    bound = compose(parts, epsilon=115.67682697721212)
+@pytest.mark.parametrize(
+    ("noise", "epsilon"),
+    [
+        (((36.412954468450145, 8.19355849856698e-06, 911), (0.21986344216435869, 0.09419448461268809, 31)), 115.677),
+        (((0.5648305819710049, 0.002326716587787869, 4), (3.3022456676872034, 9.16091522353983e-06, 28)), 2.6404803),
+    ],
+)
+def test_an_excess_that_doubles_do_not_have_is_no_error(
+    noise: tuple[tuple[float, float, int], ...], epsilon: float
+) -> None:
+    """One of the two kinds of rounds has, by itself, an excess of about e^-1e9 there."""
+    parts = {PoissonSubsampled(Gaussian(sigma), rate): count for sigma, rate, count in noise}
+    bound = compose(parts, epsilon=epsilon)
     assert 0 < bound.lower <= bound.upper < 1.01 * bound.lower
     assert bound.width <= 1e-9 or bound.notes

@@ -32,8 +32,8 @@ class CutNormalLaw(MixedNormalLaw):
         return (1 - q) * plain + q * shifted, plain
 
     def loss_of_cut(self, c: float) -> float:
-        """What the end costs at a tilt, in terms of what φ misses."""
-        return self.rule(c, 1.0).missed
+        """What the end costs at a tilt, in terms of what φ misses: everything, where doubles have nothing left of φ."""
+        return self.rule(c, 1.0).missed if self.shape(c).least > 0 else math.inf
 
     def sides(self, y: float | arb) -> tuple[arb, arb]:
         raise ArithmeticError("a part of a law has no tail of its own")
