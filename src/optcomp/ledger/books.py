@@ -18,7 +18,7 @@ from optcomp.errors import InvalidInput, OptcompError
 from optcomp.ledger import schema
 from optcomp.ledger.anchor import Anchor, Seen, judge
 from optcomp.ledger.chain import Canonical, canonical, first_head, next_head
-from optcomp.ledger.database import Database
+from optcomp.ledger.database import Database, NoLedgerYet
 from optcomp.ledger.keys import Keys
 from optcomp.ledger.schema import ENTRIES, FACTS
 from optcomp.ledger.transactions import Row, Run, Statement, Transaction
@@ -167,6 +167,8 @@ class Books:
             self._create()
         with self.database.read() as connection:
             if not schema.exists(connection):
+                if schema.holds_nothing(connection):
+                    raise NoLedgerYet("ledger", self.database.shown, "is an empty database")
                 raise InvalidInput("ledger", self.database.shown, "is not a ledger")
         with self.database.write() as connection:
             schema.migrate(connection)

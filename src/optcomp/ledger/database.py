@@ -51,6 +51,10 @@ _CHECKPOINT = 8_000
 once for hundreds of writes."""
 
 
+class NoLedgerYet(InvalidInput):
+    """There is nothing at the address; somebody may be making a ledger there just now."""
+
+
 class WholeReading:
     """Whole tables, row by row."""
 
@@ -259,7 +263,7 @@ def _check_file(path: Path, *, create: bool) -> None:
             raise InvalidInput("ledger", str(path), "is not a ledger")
         return
     if not create:
-        raise InvalidInput("ledger", str(path), "is an empty file" if path.exists() else "does not exist")
+        raise NoLedgerYet("ledger", str(path), "is an empty file" if path.exists() else "does not exist")
     if not path.parent.is_dir():
         raise InvalidInput("ledger", str(path), "lies in a folder that does not exist")
 

@@ -145,9 +145,14 @@ def exists(connection: Connection) -> bool:
     return inspect(connection).has_table(FACTS.name)
 
 
+def holds_nothing(connection: Connection) -> bool:
+    """Whether the database has no table at all."""
+    return not inspect(connection).get_table_names()
+
+
 def create(connection: Connection, address: str) -> None:
     """The tables of a new ledger, in a database that holds nothing else."""
-    if inspect(connection).get_table_names():
+    if not holds_nothing(connection):
         raise InvalidInput("ledger", address, "holds other tables; a ledger has a database of its own")
     METADATA.create_all(connection)
 

@@ -138,6 +138,7 @@ class Payer:
 
     def _open_place(self, *, create: bool) -> Ledger | None:
         from optcomp.ledger import Ledger
+        from optcomp.ledger.database import NoLedgerYet
 
         assert self._place is not None
         path = Path(self._place) if "://" not in str(self._place) else None
@@ -148,9 +149,8 @@ class Payer:
             return Ledger(path, private=self._private) if create else None
         try:
             return Ledger(self._place, private=self._private, create=create)
-        except InvalidInput as error:
-            unmade = "is not a ledger" if path is None else "is an empty file"  # somebody may be making it just now
-            if self._named is None and not create and error.problem == unmade:
+        except NoLedgerYet:
+            if self._named is None and not create:
                 return None
             raise
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import os
-import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from optcomp import ZCDP, ApproxDP, BudgetExceeded, InvalidInput, MechanismFaile
 from optcomp.checker import check
 from optcomp.interactive.answers import Answer, answer
 from optcomp.interactive.session import Session
+from optcomp.ledger import Ledger
 from optcomp.planner import Document, Plan, make_plan, read
 from optcomp.planner.edits import put
 from optcomp.planner.source import dumped, parsed
@@ -482,10 +485,29 @@ class Child:
         found: dict[str, Any] = json.loads(printed)
         return found
 
+    def end(self) -> None:
+        """Nothing of it is left, whatever happened in the test."""
+        self.process.kill()
+        self.process.communicate()
 
-def test_of_many_at_once_exactly_one_runs(data: Path, out: Path, tmp_path: Path) -> None:
+
+@pytest.fixture
+def begin(data: Path, out: Path, tmp_path: Path) -> Iterator[Callable[[str, str], Child]]:
     (tmp_path / "plan.yaml").write_text(dumped(small()), encoding="utf8")
-    children = [Child(tmp_path, data, out, f"child{i}", "0.05") for i in range(4)]
+    with ExitStack() as ends:
+
+        def begun(name: str, pause: str) -> Child:
+            child = Child(tmp_path, data, out, name, pause)
+            ends.callback(child.end)
+            return child
+
+        yield begun
+
+
+def test_of_many_at_once_exactly_one_runs(
+    begin: Callable[[str, str], Child], data: Path, out: Path, tmp_path: Path
+) -> None:
+    children = [begin(f"child{i}", "0.05") for i in range(4)]
     for child in children:
         child.wait_for(child.ready)
     (tmp_path / "go").touch()
@@ -500,16 +522,29 @@ def test_of_many_at_once_exactly_one_runs(data: Path, out: Path, tmp_path: Path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a signal that cannot be caught")
-def test_a_sudden_end_leaves_a_file_that_says_so(data: Path, out: Path, tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(dumped(small()), encoding="utf8")
+def test_a_sudden_end_leaves_a_file_that_says_so(
+    begin: Callable[[str, str], Child], data: Path, out: Path, tmp_path: Path
+) -> None:
     (tmp_path / "go").touch()
-    child = Child(tmp_path, data, out, "child", "60")
+    child = begin("child", "60")
     child.wait_for(child.asking)
-    child.process.send_signal(signal.SIGKILL)
-    child.process.communicate()
+    child.end()
     assert json.loads(out.read_text(encoding="utf8"))["status"] == "started"
     assert release_plan(document(), data, out)[1]
     assert json.loads(out.read_text(encoding="utf8"))["status"] == "done"
+
+
+def test_a_ledger_that_somebody_is_making_is_not_taken_for_another_file(data: Path, out: Path) -> None:
+    """SQLite turns its log on before there is a table; whoever looks then must not say that this is no ledger."""
+    place = data.with_name(f"{data.name}.ledger")
+    with closing(sqlite3.connect(place)) as database:
+        database.execute("PRAGMA journal_mode = wal")
+    assert place.stat().st_size
+    with pytest.raises(InvalidInput, match="is an empty database"):
+        Ledger(place, create=False)
+    assert release_plan(document(), data, out)[1]
+    with Ledger(place, create=False) as ledger:
+        assert len(ledger.accounts()) == 1
 
 
 def test_documents_are_not_changed(data: Path, out: Path) -> None:
