@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 RUN := $(VENV)/bin
+# hundreds of tests start a Python of their own; without kept bytecode each would compile the whole package again
+unexport PYTHONDONTWRITEBYTECODE
 # what the tests of the built wheel install from, without a package index
 HOUSE := $(VENV)/wheelhouse
 

@@ -214,7 +214,7 @@ class CloudLaw(Law):
     def waves(self, c: float, theta: Floats) -> Waves:
         """φ at ascending places, octave by octave."""
         octave = np.ceil(np.log2(np.maximum(theta, 2.0**self.first_octave)))
-        parts = [self._octave(c, 2.0**value, theta[octave == value]) for value in np.unique(octave).tolist()]
+        parts = [self._octave(c, 2.0**value, theta[octave == value]) for value in sorted(set(octave.tolist()))]
         return joined(parts, theta)
 
     def _octave(self, c: float, top: float, theta: Floats) -> Waves:
