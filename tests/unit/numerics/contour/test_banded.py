@@ -16,13 +16,12 @@ from optcomp.numerics.contour.integral import Integral
 from optcomp.numerics.contour.plan import Contour
 from tests.mutants import put_mutant
 from tests.unit.numerics.contour.test_integral import (
-    FAMILIES,
     GOOD,
     GOOD_REST,
-    TRUTHS,
+    any_plans,
     coins_of,
     holds,
-    short,
+    holds_all_over,
     width,
 )
 
@@ -36,42 +35,12 @@ def made(name: str, plan: Contour, work: float = 1e9) -> Anchor:
 
 
 @settings(max_examples=100)
-@given(
-    st.sampled_from(list(FAMILIES)),
-    st.booleans(),
-    st.floats(0.01, 0.99),
-    st.floats(-3, 1.3),
-    st.floats(-5, 0.5),
-    st.floats(-14, -1),
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(0.02, 3),
-    st.sampled_from([1e3, 1e5, 1e9]),
-)
-def test_any_plan_gives_a_true_bracket(
-    name: str,
-    excess: bool,
-    place: float,
-    log_step: float,
-    log_smoothing: float,
-    log_tolerance: float,
-    anywhere: float,
-    elsewhere: float,
-    stretch: float,
-    work: float,
-) -> None:
-    """Tilt, step, band, tolerance and the tilts of the Chernoff bounds, good and bad."""
-    tilt = 8 * place**2 if excess else -0.5 * place
-    above = tilt * (1 + stretch) if excess else tilt * max(1 - stretch, 0)
-    below = tilt * max(1 - stretch, 0) if excess else max(tilt * (1 + stretch), -1)
-    total = float(TRUTHS[name].total)
-    sizes = 10**log_smoothing, 10**log_tolerance
-    plan = Contour(excess, short(tilt), anywhere * total, short(10**log_step), short(above), short(below), *sizes)
+@given(any_plans(), st.sampled_from([1e3, 1e5, 1e9]))
+def test_any_plan_gives_a_true_bracket(drawn: tuple[str, Contour, float], work: float) -> None:
+    name, plan, elsewhere = drawn
     found = made(name, plan, work)
     assert found.integral.plan.band
-    for y in (plan.y, elsewhere * total * 0.999, 0.0):
-        if y < total:
-            assert holds(name, found.integral, y), y
+    assert holds_all_over(name, found, elsewhere)
 
 
 @pytest.mark.parametrize("plan", PLANS)

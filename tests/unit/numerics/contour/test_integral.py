@@ -75,50 +75,32 @@ GOOD = plan_for(True, 1.5, 2.0, 0.25, 1e-4)
 GOOD_REST = plan_for(False, -0.375, 0.5, 0.125, 1e-4)
 
 
-@settings(max_examples=100)
-@given(
-    st.sampled_from(list(FAMILIES)),
-    st.booleans(),
-    st.floats(0.01, 0.99),
-    st.floats(-3, 1.3),
-    st.floats(-5, 0.5),
-    st.floats(-14, -1),
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(0.02, 3),
-    st.sampled_from([1e3, 1e5, 1e9]),
-)
-def test_any_plan_gives_a_true_bracket(
-    name: str,
-    excess: bool,
-    place: float,
-    log_step: float,
-    log_smoothing: float,
-    log_tolerance: float,
-    anywhere: float,
-    elsewhere: float,
-    stretch: float,
-    work: float,
-) -> None:
-    """Tilt, step, smoothing, tolerance and the tilts of the Chernoff bounds, good and bad."""
+@st.composite
+def any_plans(draw: st.DrawFn) -> tuple[str, Contour, float]:
+    """Coins, a plan for them, good or bad in tilt, step, smoothing, tolerance and Chernoff tilts; and another place."""
+    name, excess = draw(st.sampled_from(list(FAMILIES))), draw(st.booleans())
+    place, stretch = draw(st.floats(0.01, 0.99)), draw(st.floats(0.02, 3))
     tilt = 8 * place**2 if excess else -0.5 * place
     above = tilt * (1 + stretch) if excess else tilt * max(1 - stretch, 0)
     below = tilt * max(1 - stretch, 0) if excess else max(tilt * (1 + stretch), -1)
     total = float(TRUTHS[name].total)
-    plan = Contour(
-        excess,
-        short(tilt),
-        anywhere * total,
-        short(10**log_step),
-        short(above),
-        short(below),
-        10**log_smoothing,
-        10**log_tolerance,
-    )
-    found = made(name, plan, work)
-    for y in (plan.y, elsewhere * total * 0.999, 0.0):
-        if y < total:
-            assert holds(name, found.integral, y), y
+    y, step = draw(st.floats(0, 1)) * total, short(10 ** draw(st.floats(-3, 1.3)))
+    sizes = 10 ** draw(st.floats(-5, 0.5)), 10 ** draw(st.floats(-14, -1))
+    plan = Contour(excess, short(tilt), y, step, short(above), short(below), *sizes)
+    return name, plan, draw(st.floats(0, 1)) * total * 0.999
+
+
+def holds_all_over(name: str, found: Anchor, elsewhere: float) -> bool:
+    """At the place of the plan, at another one and at zero."""
+    places = (found.integral.plan.y, elsewhere, 0.0)
+    return all(holds(name, found.integral, y) for y in places if y < float(TRUTHS[name].total))
+
+
+@settings(max_examples=100)
+@given(any_plans(), st.sampled_from([1e3, 1e5, 1e9]))
+def test_any_plan_gives_a_true_bracket(drawn: tuple[str, Contour, float], work: float) -> None:
+    name, plan, elsewhere = drawn
+    assert holds_all_over(name, made(name, plan, work), elsewhere)
 
 
 @pytest.mark.parametrize("plan", [GOOD, GOOD_REST])
