@@ -13,7 +13,7 @@ from optcomp.ledger.caps import usual_filter
 from optcomp.ledger.chain import Broken
 from optcomp.ledger.columns import RowNumber, one_of
 from optcomp.ledger.copies import Adoption, Waiting
-from optcomp.ledger.database import Database
+from optcomp.ledger.database import Database, NoLedgerYet
 from optcomp.ledger.debits import Debit, Placed
 from optcomp.ledger.exports import Export, verify_export
 from optcomp.ledger.history import HistoryEntry
@@ -48,6 +48,7 @@ __all__ = [
     "HistoryEntry",
     "Ledger",
     "LedgerCopied",
+    "NoLedgerYet",
     "Placed",
     "Receipt",
     "RequestState",

@@ -137,8 +137,7 @@ class Payer:
         return self._ledger
 
     def _open_place(self, *, create: bool) -> Ledger | None:
-        from optcomp.ledger import Ledger
-        from optcomp.ledger.database import NoLedgerYet
+        from optcomp.ledger import Ledger, NoLedgerYet
 
         assert self._place is not None
         path = Path(self._place) if "://" not in str(self._place) else None
