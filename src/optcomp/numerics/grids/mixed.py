@@ -207,7 +207,8 @@ class MixedGrid:
         h, count = self.h, min(_FIRST, self.count)
         edge = np.array([_FIRST_EDGE * h])
         plain, shifted = self._tails_left(edge)
-        start = float(np.log1p(self.q * shifted[0] / (self.left * plain[0]))) if plain[0] > 0 else 0.0
+        own = self.left * plain[0]  # nothing where doubles end; the grid may begin anywhere then
+        start = float(np.log1p(self.q * shifted[0] / own)) if own > 0 else 0.0
         edges = start + h * (np.arange(float(count)) + 0.5)
         edges = edges + sign * self._skew(edges, sign)
         edges[0] = edge[0]

@@ -178,3 +178,12 @@ def test_a_rate_near_one_is_read_exactly() -> None:
     assert grid.left == 7e-17
     with working(100):
         assert abs(arb(float(grid.above().base)) - real(1 - q).log()) < 1e-14
+
+
+def test_a_first_cell_of_which_doubles_have_nothing_is_no_error() -> None:
+    """Its mass is the least double there is, and 1 - q times that is nothing."""
+    q, h = 0.9999988336969932, 0.00948201924970633
+    grid = MixedGrid(MixedNormalLaw(0.4858691618082613, q, "towards"), h, 1890 * h)
+    below = grid.below()
+    assert 0 <= below.base - grid.above().base < h
+    assert below.masses.sum() == pytest.approx(1, abs=1e-6)
