@@ -13,7 +13,7 @@ from flint import arb
 from optcomp.checker.balls import LEAST_BITS, ball, near, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import TooMuch
-from optcomp.checker.sums import every_sum, lattice, shape
+from optcomp.checker.sums import every_sum, lattice, levels, shape
 from optcomp.checker.sums.cells import Cells
 from optcomp.checker.sums.integral import integrated
 from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
@@ -38,6 +38,11 @@ _FINER = (0.65, 0.2)
 """The same then: shares of the change that was seen."""
 _DROPS = (1e-3, 1e-5)
 """What may be left open where nothing is known of that change: relative to F itself."""
+_FIRST_LEVELS = 6000
+"""Cells whose densities are level, at first."""
+_FINER_LEVELS = (0.7, 0.7, 0.25)
+"""What these leave open then: shares of the change that was seen."""
+_LEVELS_SAVE = 4.0  # times that level cells are quicker, about
 _NODES_SECOND = 2700  # nodes of an integral of one second; its time grows with their square
 _LONGEST, _SHORT = 90.0, 15.0  # seconds that cells may take, and while it is not known how fine they must be
 _FEW = 40  # Laplace losses for which the exact sum is tried before the integral
@@ -92,8 +97,8 @@ class Steps:
             yield "every sum of losses", self._every_sum
         fits = found is None and shape.suits(self.total)
         soon = fits and max(self._gap) > 0 and self._soon(y)
-        for step in self._on_cells(y) if soon else ():
-            yield "cells of a grid", step
+        if soon:
+            yield from self._on_grids(y)
         early = 0 if found is not None else self._early(y)
         for share in self._shares[:early]:
             yield "smoothed contour integral", self._smoothed(share)
@@ -105,12 +110,12 @@ class Steps:
         if copies and not first:
             yield "the exact sum of Laplace losses", self._laplaces
         late = fits and max(self._gap) == 0
-        for step in self._on_cells(y) if fits and not (soon or late) else ():
-            yield "cells of a grid", step
+        if fits and not (soon or late):
+            yield from self._on_grids(y)
         for share in self._shares[early:]:
             yield "smoothed contour integral", self._smoothed(share)
-        for step in self._on_cells(y) if late else ():
-            yield "cells of a grid", step
+        if late:
+            yield from self._on_grids(y)
 
     @property
     def _shares(self) -> tuple[float, ...]:
@@ -158,21 +163,51 @@ class Steps:
             seconds = shape.shape_for(self.total, self.sketch, y, (self._drop(y) or _ROUGH) * _FINER[0]).seconds
         except TooMuch:
             return False
+        seconds /= _LEVELS_SAVE if levels.suits(self.total) else 1.0
         return seconds < min((self._nodes(y, _PRECISIONS[0], 0.0) / _NODES_SECOND) ** 2, _LONGEST)
+
+    def _on_grids(self, y: float) -> Iterator[tuple[str, Step]]:
+        """Densities that are level on cells, where laws are smooth, and cells of any laws."""
+        for step in self._on_levels(y):
+            yield "level cells of a grid", step
+        for step in self._on_cells(y):
+            yield "cells of a grid", step
+
+    def _on_levels(self, y: float) -> Iterator[Step]:
+        """Few cells, which show how many it takes: what is left open grows with the third power of their width."""
+        self._seen: tuple[shape.Shape, dict[Fraction, Range]] | None = None
+        known = self._drop(y)
+        if not (known and levels.suits(self.total)):
+            return
+        yield self._levels(y, known, None)
+        for share in _FINER_LEVELS:
+            seen = self._judged(known, share, 3)
+            if seen is not None:
+                yield self._levels(y, known * share, seen)
+
+    def _levels(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
+        def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+            chosen = shape.shape_for(self.total, self.sketch, y, drop, seen, _FIRST_LEVELS)
+            made = levels.Levels(self.total, chosen, max(ys))
+            found = {place: made.excess(place) for place in ys}
+            self._seen = chosen, found
+            return found
+
+        return step
 
     def _on_cells(self, y: float) -> Iterator[Step]:
         """A coarse grid, which shows how fine it must be, and finer ones; or three, where nothing is known."""
-        self._seen: tuple[shape.Shape, dict[Fraction, Range]] | None = None
+        self._seen = None
         known = self._drop(y)
         for drop in (known * _PILOT,) if known else _DROPS:
             yield self._cells(y, drop, None)
         for share in _FINER if known else ():
-            seen = self._judged(known, share)
+            seen = self._judged(known, share, 2)
             if seen is not None:
                 yield self._cells(y, known * share, seen)
 
-    def _judged(self, known: float, share: float) -> shape.Seen | None:
-        """The step that will leave open this share of F's change: what a grid leaves open grows with its square."""
+    def _judged(self, known: float, share: float, power: int) -> shape.Seen | None:
+        """The step that will leave open this share of F's change: what a grid leaves open grows with a power of it."""
         if self._seen is None:
             return None
         chosen, found = self._seen
@@ -181,7 +216,7 @@ class Steps:
         change = max(middles) - min(middles) or max(middles) * known
         if not (wide > 0 and change > 0):
             return None
-        return shape.Seen(math.log(max(middles)), float(chosen.step) * math.sqrt(min(share * change / wide, 0.5)))
+        return shape.Seen(math.log(max(middles)), float(chosen.step) * min(share * change / wide, 0.5) ** (1 / power))
 
     def _cells(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
