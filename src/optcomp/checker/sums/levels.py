@@ -49,7 +49,8 @@ _MOST_NODES = 300_000  # more are for cells, whose work is not done node by node
 _EXTRA, _FINER = 16, 24  # bits of the masses beside those of the polynomials, and of the powers beside those
 _FINE = 384  # bits for the first nodes
 _LIFT = 1.15  # how much more than what is missing is added, since adding changes what is missing
-_ROUGH = 0.25  # of the mass of a cell: where more would be taken away, a law is too rough to begin
+_ROUGH = (0.25, 0.1, 0.04)  # of the mass of a cell: where more would be taken away, a law is too rough to begin
+_GOOD = 18  # bits by which a κ may be more than a unit
 
 
 def suits(total: Total) -> bool:
@@ -93,19 +94,32 @@ class _Stand:
     """Masses that stand in for a law from above (side 1) or from below (-1), in units of 2^-b, and what κ they need."""
 
     def __init__(self, law: _Tables, side: int, bits: int) -> None:
-        self._law, self._side, self._shift = law, side, law.digits - bits
-        chosen, start = _begun(law, _filtered(law.masses), law.missing(law.masses, -1), side)
+        self._law, self._side, self._bits = law, side, bits
+        self._shift = law.digits - bits
+        found: list[tuple[int, int, list[int]]] = []
+        for rough in _ROUGH:
+            masses = self._chosen(rough)
+            found.append((*self._needed(masses), masses))
+            if found[-1][0] <= 1 << (self._shift + _GOOD):
+                break
+        kappa, held, self.masses = min(found)
+        unit = arb(2) ** -law.digits
+        self.kappa, self.held = kappa * unit, held * unit
+
+    def _chosen(self, rough: float) -> list[int]:
+        law, side = self._law, self._side
+        chosen, start = _begun(law, _filtered(law.masses), rough, side)
         lift = _lifted(law.missing(chosen, side), law, start)
         sums = accumulate(max(mass + side * more, 0) for mass, more in zip(chosen, lift, strict=True))
-        self.masses = [right - left for left, right in pairwise([0, *(each >> self._shift for each in sums)])]
-        if sum(self.masses) > 1 << bits:
+        masses = [right - left for left, right in pairwise([0, *(each >> self._shift for each in sums)])]
+        if sum(masses) > 1 << self._bits:
             raise TooMuch
-        self.kappa, self.held = self._needed()
+        return masses
 
-    def _needed(self) -> tuple[arb, arb]:
+    def _needed(self, masses: Sequence[int]) -> tuple[int, int]:
         """κ, and at most how much of Q is in the cells: what V lacks at a node, times e^{-l}, with what is between."""
         law, side = self._law, self._side
-        finer = [mass << self._shift for mass in self.masses]
+        finer = [mass << self._shift for mass in masses]
         missing = law.missing(finer, side)
         begun = next((number for number, mass in enumerate(finer) if mass), 0) if side < 0 else 0
         between = [0 if number < begun or (side > 0 and number == 0) else lost for number, lost in enumerate(missing)]
@@ -120,8 +134,7 @@ class _Stand:
             most = max(most, side * over + (falls * rest >> law.fine) + 1)
             if node < len(finer):
                 own, risen = own + finer[node], risen + finer[node] * law.falls[node]
-        unit = arb(2) ** -law.digits
-        return (most + law.off) * unit, (other + law.off) * unit
+        return most + law.off, other + law.off
 
 
 @dataclass(frozen=True)
@@ -225,30 +238,35 @@ def _repeated(place: arb, rounds: int, step: arb) -> arb:
 
 def _filtered(masses: Sequence[int]) -> list[int]:
     """P_j - (P_{j+1} - 2P_j + P_{j-1})/12."""
-    around = [0, *masses, 2 * masses[-1] - masses[-2]]
+    around = [0, *masses, masses[-1] + _slope(masses)]
     return [
         mass - (right - 2 * mass + left) // 12
         for left, mass, right in zip(around, masses, around[2:], strict=False)
     ]
 
 
-def _begun(law: _Tables, masses: list[int], missing: Sequence[int | None], side: int) -> tuple[list[int], int]:
+def _slope(masses: Sequence[int]) -> int:
+    """By how much the next mass would be more than the last."""
+    return 2 * masses[-1] - 3 * masses[-2] + masses[-3]
+
+
+def _begun(law: _Tables, masses: list[int], share: float, side: int) -> tuple[list[int], int]:
     """What lies where the law is too rough is put into two cells, around it or beyond it.
 
     V is then right at the last node, and so wherever the law is smooth.
     """
-    per_cell = 1 / float(law.grid.step)
+    missing, per_cell = law.missing(law.masses, -1), 1 / float(law.grid.step)
     quarter = next((node for node, own in enumerate(law.own) if own << 2 > law.own[-1]), 0)
     rough = [
         number
         for number in range(min(quarter, len(masses)))
-        if (lost := missing[number]) is None or lost * per_cell > _ROUGH * masses[number]
+        if (lost := missing[number]) is None or lost * per_cell > share * masses[number]
     ]
     start = (rough[-1] if rough else 0) + 2
     if start >= len(masses):
         raise TooMuch
     falls = law.falls
-    own = law.own[-1] - (law.masses[-1] - law.masses[-2]) // 12
+    own = law.own[-1] - _slope(law.masses) // 12
     other = law.other[-1] + (law.first * falls[-1] * (own - law.own[-1]) >> 2 * law.fine)
     other = (other << 2 * law.fine) // law.first_even
     own -= sum(masses[start:])
@@ -262,7 +280,7 @@ def _begun(law: _Tables, masses: list[int], missing: Sequence[int | None], side:
 
 def _lifted(missing: Sequence[int | None], law: _Tables, start: int) -> list[int]:
     """What a V that is a little more than what is missing beside each node, from the start on, has at the nodes."""
-    cells = [lost or 0 for lost in missing]
+    cells = [0 if number < start - 1 else lost or 0 for number, lost in enumerate(missing)]
     wide = [0, 0, *cells, cells[-1], cells[-1], cells[-1]]
     nodes = [int(max(wide[number : number + 4]) * _LIFT) for number in range(len(cells) + 2)]
     nodes[:start] = [0] * start

@@ -38,10 +38,11 @@ _FINER = (0.65, 0.2)
 """The same then: shares of the change that was seen."""
 _DROPS = (1e-3, 1e-5)
 """What may be left open where nothing is known of that change: relative to F itself."""
-_FIRST_LEVELS = 6000
-"""Cells whose densities are level, at first."""
-_FINER_LEVELS = (0.7, 0.7, 0.25)
+_FIRST_LEVELS = (8000, 24_000)
+"""Cells whose densities are level, at first: more if the law is too rough for so few."""
+_FINER_LEVELS = (0.5, 0.4, 0.15, 0.1)
 """What these leave open then: shares of the change that was seen."""
+_FINEST = 0.22  # of the width of level cells: what few of them leave open may be more than a third power
 _LEVELS_SAVE = 4.0  # times that level cells are quicker, about
 _NODES_SECOND = 2700  # nodes of an integral of one second; its time grows with their square
 _LONGEST, _SHORT = 90.0, 15.0  # seconds that cells may take, and while it is not known how fine they must be
@@ -96,9 +97,12 @@ class Steps:
         if found is None and every_sum.suits(self.total):
             yield "every sum of losses", self._every_sum
         fits = found is None and shape.suits(self.total)
-        soon = fits and max(self._gap) > 0 and self._soon(y)
-        if soon:
-            yield from self._on_grids(y)
+        known = fits and max(self._gap) > 0
+        soon = known and self._soon(y, 1.0)
+        for step in self._on_levels(y) if known and self._soon(y, _LEVELS_SAVE) else ():
+            yield "level cells of a grid", step
+        for step in self._on_cells(y) if soon else ():
+            yield "cells of a grid", step
         early = 0 if found is not None else self._early(y)
         for share in self._shares[:early]:
             yield "smoothed contour integral", self._smoothed(share)
@@ -110,12 +114,12 @@ class Steps:
         if copies and not first:
             yield "the exact sum of Laplace losses", self._laplaces
         late = fits and max(self._gap) == 0
-        if fits and not (soon or late):
-            yield from self._on_grids(y)
+        for step in self._on_cells(y) if fits and not (soon or late) else ():
+            yield "cells of a grid", step
         for share in self._shares[early:]:
             yield "smoothed contour integral", self._smoothed(share)
-        if late:
-            yield from self._on_grids(y)
+        for step in self._on_cells(y) if late else ():
+            yield "cells of a grid", step
 
     @property
     def _shares(self) -> tuple[float, ...]:
@@ -157,21 +161,13 @@ class Steps:
         """About how much of F is lost from end to end; 0 if that is unknown."""
         return min(max(self._gap.places * self.sketch.contour(y, right=True), self._gap.values), 1.0)
 
-    def _soon(self, y: float) -> bool:
-        """Whether cells come before the plain integral: where that looks longer."""
+    def _soon(self, y: float, quicker: float) -> bool:
+        """Whether cells, or what is so many times quicker, come before the plain integral: where that looks longer."""
         try:
             seconds = shape.shape_for(self.total, self.sketch, y, (self._drop(y) or _ROUGH) * _FINER[0]).seconds
         except TooMuch:
             return False
-        seconds /= _LEVELS_SAVE if levels.suits(self.total) else 1.0
-        return seconds < min((self._nodes(y, _PRECISIONS[0], 0.0) / _NODES_SECOND) ** 2, _LONGEST)
-
-    def _on_grids(self, y: float) -> Iterator[tuple[str, Step]]:
-        """Densities that are level on cells, where laws are smooth, and cells of any laws."""
-        for step in self._on_levels(y):
-            yield "level cells of a grid", step
-        for step in self._on_cells(y):
-            yield "cells of a grid", step
+        return seconds / quicker < min((self._nodes(y, _PRECISIONS[0], 0.0) / _NODES_SECOND) ** 2, _LONGEST)
 
     def _on_levels(self, y: float) -> Iterator[Step]:
         """Few cells, which show how many it takes: what is left open grows with the third power of their width."""
@@ -179,15 +175,17 @@ class Steps:
         known = self._drop(y)
         if not (known and levels.suits(self.total)):
             return
-        yield self._levels(y, known, None)
+        for count in _FIRST_LEVELS:
+            if self._seen is None:
+                yield self._levels(y, known, None, count)
         for share in _FINER_LEVELS:
             seen = self._judged(known, share, 3)
             if seen is not None:
-                yield self._levels(y, known * share, seen)
+                yield self._levels(y, known * share, seen, 0)
 
-    def _levels(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
+    def _levels(self, y: float, drop: float, seen: shape.Seen | None, count: int) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
-            chosen = shape.shape_for(self.total, self.sketch, y, drop, seen, _FIRST_LEVELS)
+            chosen = shape.shape_for(self.total, self.sketch, y, drop, seen, count)
             made = levels.Levels(self.total, chosen, max(ys))
             found = {place: made.excess(place) for place in ys}
             self._seen = chosen, found
@@ -216,7 +214,8 @@ class Steps:
         change = max(middles) - min(middles) or max(middles) * known
         if not (wide > 0 and change > 0):
             return None
-        return shape.Seen(math.log(max(middles)), float(chosen.step) * min(share * change / wide, 0.5) ** (1 / power))
+        finer = min(share * change / wide, 0.5) ** (1 / power)
+        return shape.Seen(math.log(max(middles)), float(chosen.step) * max(finer, _FINEST if power == 3 else 0.0))
 
     def _cells(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
