@@ -3,16 +3,22 @@ r"""Few rounds of smooth laws: densities that are level on each cell of a grid, 
 Write V(t) = E(e^{t-L} - 1)_+ for the losses below t, K for the mass of Q, so that F(t) = 1 - e^t K + V(t).  Any masses
 D_j >= 0, each spread evenly over the cell from l_j = l_0 + jh to l_{j+1}, may stand in for a law, with a K of their own.
 
-*When they may.*  If V of the masses is at least V(t) - κe^t of the law for all t up to the last node, then with K = 1 - κ
-the sum of all rounds gets an F that is too large or right: with the other rounds' masses p(ds) it changes by
-e^y κ K' + ∫ p(ds) (V_D - V)(y - s) >= e^y κ (K' - ∫ p(ds) e^{-s}), and no round has more of Q in its cells than its K.
-In the same way F is too small or right if V of the masses is at most V(t) + κe^t, with K = 1 + κ.
+*From above.*  First let what lies below l_0 be moved up to it, which makes F larger; that law has V(t) - e^{t-l_0} V(l_0).
+If V of the masses is at least V(t) - κe^t of the law for all t up to the last node, and κ >= e^{-l_0} V(l_0), then with
+K = 1 - κ the sum gets an F that is too large or right.  For if rounds are replaced one by one, F changes by
+e^y κ' K' + ∫ p(ds) (V_D - V)(y - s) >= e^y κ' (K' - ∫ p(ds) e^{-s}), p the masses and K' the K of the other rounds: all of
+their losses count from their first nodes on, so y - s is at most the last node, and no law has more of Q in its cells
+than its K.
+
+*From below.*  If V of the masses is at most V(t) + κe^t, then with K = 1 + κ it gets an F that is too small or right, for the
+same reason.  Here losses below the first nodes stay, so that must hold beyond the last node too: it does if it holds at
+the last node and the cells hold at most κ more of Q than the law has below it, because then the difference grows.
 
 *Between nodes.*  In x = e^t the second derivative of V is e^{-2t} times the density.  So if a difference w of two V is
 at least σ at both ends of a cell, and the difference of their densities at most g >= 0 in it, w >= σ - g(e^h - 1)²/8 there.
 The density of the law is its mass P_j over h up to half of h times its largest slope, and is not negative.
-Below the first node V e^{-t} grows, so the first node speaks for all that is below it; and where the masses have not
-begun, their V is 0, which is never too much.
+V e^{-t} of the law grows, so κ >= Q(L < l_1) will do from above in the first cell, and before it; and where the masses have
+not begun, their V is 0, which is never too much from below.
 
 *The sum* is a sum of whole cells, whose masses are a product of polynomials, and of n numbers B that are even on [0, h]:
 
@@ -29,9 +35,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import accumulate, pairwise
 
 from flint import arb, fmpz, fmpz_mat, fmpz_poly
@@ -49,8 +56,9 @@ _MOST_NODES = 300_000  # more are for cells, whose work is not done node by node
 _EXTRA, _FINER = 16, 24  # bits of the masses beside those of the polynomials, and of the powers beside those
 _FINE = 384  # bits for the first nodes
 _LIFT = 1.15  # how much more than what is missing is added, since adding changes what is missing
-_ROUGH = (0.25, 0.1, 0.04)  # of the mass of a cell: where more would be taken away, a law is too rough to begin
-_GOOD = 18  # bits by which a κ may be more than a unit
+_ROUGH = (0.15, 0.25, 0.4, 0.08)  # of the mass of a cell: where more would be taken away, a law is too rough to begin
+_ENOUGH = 400  # bits of a sum of powers
+_GOOD = 22  # bits by which a κ may be more than a unit
 
 
 def suits(total: Total) -> bool:
@@ -63,7 +71,7 @@ def _piece(parts: Parts | None) -> Smooth | None:
 
 
 class _Tables:
-    """A law at the nodes, in units of 2^-B: masses below them, those of the cells, bends, and e^{-jh} in finer units."""
+    """A law at the nodes, in units of 2^-B: masses below them and of the cells, bends, and e^{-jh} in finer units."""
 
     def __init__(self, piece: Smooth, grid: Grid, digits: int) -> None:
         found = Cumulated(piece, grid, digits, bent=True)
@@ -79,10 +87,26 @@ class _Tables:
         self.eighth = above(step.expm1() ** 2 / (8 * step), self.fine)
         self.off = (2 * OFF + 6) * above((-grid.place(0)).exp().max(arb(1)), 0)
 
+    @cached_property
+    def filtered(self) -> list[int]:
+        """P_j - (P_{j+1} - 2P_j + P_{j-1})/12."""
+        masses = self.masses
+        around = [0, *masses, masses[-1] + _slope(masses)]
+        triples = zip(around, masses, around[2:], strict=False)
+        return [mass - (right - 2 * mass + left) // 12 for left, mass, right in triples]
+
+    @cached_property
+    def roughness(self) -> list[float]:
+        """What is missing over the mass of the cell, for the cells of the lowest quarter of the law."""
+        quarter = next((node for node, own in enumerate(self.own) if own << 2 > self.own[-1]), 0)
+        lost, per_cell = self.missing(self.masses[:quarter], -1), 1 / float(self.grid.step)
+        pairs = zip(lost, self.masses, strict=False)
+        return [math.inf if each is None or not mass else each * per_cell / mass for each, mass in pairs]
+
     def missing(self, masses: Sequence[int], side: int) -> list[int | None]:
         """What w may lose between the ends of each cell, if it is that of the masses (1), or of the law (-1), first."""
         found: list[int | None] = []
-        for mass, mine, bend in zip(masses, self.masses, self.bends, strict=True):
+        for mass, mine, bend in zip(masses, self.masses, self.bends, strict=False):
             wrong = None if bend is None else side * (mass - mine) + bend + 2 * OFF
             if side > 0:
                 wrong = mass if wrong is None else min(wrong, mass)
@@ -98,18 +122,23 @@ class _Stand:
         self._shift = law.digits - bits
         found: list[tuple[int, int, list[int]]] = []
         for rough in _ROUGH:
-            masses = self._chosen(rough)
-            found.append((*self._needed(masses), masses))
-            if found[-1][0] <= 1 << (self._shift + _GOOD):
+            with suppress(TooMuch):
+                masses = self._chosen(rough)
+                found.append((*self._needed(masses), masses))
+            if found and found[-1][0] <= 1 << (self._shift + _GOOD):
                 break
+        if not found:
+            raise TooMuch
         kappa, held, self.masses = min(found)
         unit = arb(2) ** -law.digits
         self.kappa, self.held = kappa * unit, held * unit
 
-    def _chosen(self, rough: float) -> list[int]:
+    def _chosen(self, share: float) -> list[int]:
         law, side = self._law, self._side
-        chosen, start = _begun(law, _filtered(law.masses), rough, side)
+        chosen, start = _begun(law, share, side)
         lift = _lifted(law.missing(chosen, side), law, start)
+        if side < 0:
+            chosen[-1] += _slope(law.masses) // 12  # so that no more of Q is in the cells than the law has there
         sums = accumulate(max(mass + side * more, 0) for mass, more in zip(chosen, lift, strict=True))
         masses = [right - left for left, right in pairwise([0, *(each >> self._shift for each in sums)])]
         if sum(masses) > 1 << self._bits:
@@ -120,21 +149,32 @@ class _Stand:
         """κ, and at most how much of Q is in the cells: what V lacks at a node, times e^{-l}, with what is between."""
         law, side = self._law, self._side
         finer = [mass << self._shift for mass in masses]
-        missing = law.missing(finer, side)
+        between = self._between(finer)
         begun = next((number for number, mass in enumerate(finer) if mass), 0) if side < 0 else 0
-        between = [0 if number < begun or (side > 0 and number == 0) else lost for number, lost in enumerate(missing)]
-        if None in between:
-            raise TooMuch
-        most, own, risen = 2 * (law.other[1] + OFF), 0, 0  # the first cell: V >= 0 of the masses, V e^{-t} grows
+        most, own, risen, other = 2 * (law.other[1] + OFF), 0, 0, 0  # the first cell: V e^{-t} of the law grows
         for node in range(begun, len(law.own)):
-            rest = max(between[max(node - 1, 0) : node + 1])  # type: ignore[type-var]
             other = risen * law.first_even >> 2 * law.fine
             falls = law.first * law.falls[node] >> law.fine
             over = law.other[node] - other + (falls * (own - law.own[node]) >> law.fine)
-            most = max(most, side * over + (falls * rest >> law.fine) + 1)
+            rest = falls * max(between[max(node - 1, 0) : node + 1]) >> law.fine
+            most = max(most, side * over + rest + 1)
             if node < len(finer):
                 own, risen = own + finer[node], risen + finer[node] * law.falls[node]
+        if side < 0:  # beyond the last node
+            most = max(most, other - law.other[-1])
+        if most >= 1 << law.digits:
+            raise TooMuch
         return most + law.off, other + law.off
+
+    def _between(self, masses: Sequence[int]) -> list[int]:
+        """What is missing in each cell, but for the first from above, and those before the masses begin from below."""
+        begun = next((number for number, mass in enumerate(masses) if mass), 0) if self._side < 0 else 1
+        found = []
+        for number, lost in enumerate(self._law.missing(masses, self._side)):
+            if lost is None and number >= begun:
+                raise TooMuch
+            found.append(0 if lost is None or number < begun else lost)
+        return found
 
 
 @dataclass(frozen=True)
@@ -156,7 +196,9 @@ class Levels:
             laws.append((None, 1))
         with working(_FINE):
             parts = [_parts(law, total) for law, _ in laws]
-            starts = [first_node(each, low, self._step) - self._step for each, low in zip(parts, shape.lows, strict=True)]
+            starts = [
+                first_node(each, low, self._step) - self._step for each, low in zip(parts, shape.lows, strict=True)
+            ]
         self._start = sum((start * copies for start, (_, copies) in zip(starts, laws, strict=True)), Fraction(0))
         self._size = math.ceil((highest - self._start) / self._step) + 2
         if not 1 < self._size <= _MOST_NODES:
@@ -228,21 +270,12 @@ def _repeated(place: arb, rounds: int, step: arb) -> arb:
     """ψ = Σ_{m>n} h^{m-n} τ^m/m!: terms until they fall by half, and a ball for all others."""
     term, value, count = step * place ** (rounds + 1) / arb(math.factorial(rounds + 1)), arb(0), rounds + 1
     product = step * place
-    if not product <= rounds:
+    if not 2 * product <= rounds:
         raise TooMuch
-    while not term <= arb(2) ** -1000 and count < rounds + 400:
+    while not term <= arb(2) ** -_ENOUGH:
         value, count = value + term, count + 1
         term = term * product / count
     return value + arb(0, (2 * term).upper())  # from here each is at most half of the one before
-
-
-def _filtered(masses: Sequence[int]) -> list[int]:
-    """P_j - (P_{j+1} - 2P_j + P_{j-1})/12."""
-    around = [0, *masses, masses[-1] + _slope(masses)]
-    return [
-        mass - (right - 2 * mass + left) // 12
-        for left, mass, right in zip(around, masses, around[2:], strict=False)
-    ]
 
 
 def _slope(masses: Sequence[int]) -> int:
@@ -250,18 +283,12 @@ def _slope(masses: Sequence[int]) -> int:
     return 2 * masses[-1] - 3 * masses[-2] + masses[-3]
 
 
-def _begun(law: _Tables, masses: list[int], share: float, side: int) -> tuple[list[int], int]:
+def _begun(law: _Tables, share: float, side: int) -> tuple[list[int], int]:
     """What lies where the law is too rough is put into two cells, around it or beyond it.
 
     V is then right at the last node, and so wherever the law is smooth.
     """
-    missing, per_cell = law.missing(law.masses, -1), 1 / float(law.grid.step)
-    quarter = next((node for node, own in enumerate(law.own) if own << 2 > law.own[-1]), 0)
-    rough = [
-        number
-        for number in range(min(quarter, len(masses)))
-        if (lost := missing[number]) is None or lost * per_cell > share * masses[number]
-    ]
+    masses, rough = law.filtered, [number for number, each in enumerate(law.roughness) if each > share]
     start = (rough[-1] if rough else 0) + 2
     if start >= len(masses):
         raise TooMuch

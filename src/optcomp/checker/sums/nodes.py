@@ -10,8 +10,8 @@ product of two matrices of whole numbers, which FLINT multiplies exactly.  Toget
     D (the c_k) + D (the t^k) + 1 (both at once) + 1 (what is left out) + 1 (rounded down)   units.
 
 The same series about the ball of all places of a block has as its third coefficient R²/2 times the slope of the density
-at any of them.  So it also bounds how much the density changes within a cell: the *bend* of a node is at least h²/2 times
-the slope of P's density anywhere within h/2 of it.
+at any of them.  So it also bounds how much the density changes within a cell: the *bend* of a node is at least h²/2
+times the slope of P's density anywhere within h/2 of it.
 """
 
 from __future__ import annotations

@@ -74,9 +74,7 @@ class Seen(NamedTuple):
     step: float
 
 
-def shape_for(
-    total: Total, sketch: Sketch, y: float, drop: float, seen: Seen | None = None, cells: int = 0
-) -> Shape:
+def shape_for(total: Total, sketch: Sketch, y: float, drop: float, seen: Seen | None = None, cells: int = 0) -> Shape:
     """For an F that is known to about this share of itself on either side; or with so many cells."""
     c = sketch.contour(y, right=True)
     log_excess = seen.log_excess if seen else sketch.log_excess(y) - _UNSURE

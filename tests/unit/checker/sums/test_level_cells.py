@@ -1,0 +1,230 @@
+"""Level densities on cells: between two numbers that hold the truth, and narrow; every inequality is needed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import arb, arb_series
+
+from optcomp.checker.balls import ball, near, working
+from optcomp.checker.instance import Range
+from optcomp.checker.laws import Laplace, ReplacedNormal, SampledNormal, TooMuch
+from optcomp.checker.laws.parts import parts_of
+from optcomp.checker.sums import levels
+from optcomp.checker.sums.cells import Cells, Factors
+from optcomp.checker.sums.integral import integrated
+from optcomp.checker.sums.levels import Levels
+from optcomp.checker.sums.nodes import OFF, Cumulated, Grid, terms
+from optcomp.checker.sums.plan import Sketch
+from optcomp.checker.sums.shape import Shape
+from optcomp.checker.sums.total import Total
+from tests.mutants import put_mutant
+
+REMOVED = SampledNormal(1.0, Fraction(1, 10), "removed")
+REPLACED = ReplacedNormal(1.0, Fraction(1, 10))
+LOWS = {REMOVED: -0.1053, REPLACED: -3.0}
+BITS = 100
+
+
+def made(total: Total, highest: Fraction, step: Fraction = Fraction(1, 1000), bits: int = BITS) -> Levels:
+    lows = [LOWS[law] for law, _ in total.laws] + [-3.0] * bool(total.gaussians)  # type: ignore[index]
+    return Levels(total, Shape(step, bits, tuple(lows)), highest)
+
+
+def holds(found: Range, true: Range) -> bool:
+    return not found.low > true.high and not found.high < true.low
+
+
+def one_round(step: Fraction = Fraction(1, 400), law: Any = REMOVED, **options: Any) -> list[tuple[Range, Range]]:
+    """F of one round beside its curve, at nodes and between them."""
+    grid = made(Total(((law, 1),)), Fraction(3, 10), step, **options)
+    with working(300):
+        ys = [Fraction(1, 20) + step * Fraction(number, 7) for number in range(40)]
+        curves = [law.excess(y) for y in ys]
+        return [(grid.excess(y), Range(curve, curve)) for y, curve in zip(ys, curves, strict=True)]
+
+
+@pytest.mark.parametrize("law", [REMOVED, REPLACED], ids=["removed", "replaced"])
+def test_one_round_against_its_curve(law: Any) -> None:
+    for found, true in one_round(law=law):
+        with working(300):
+            assert holds(found, true)
+            assert found.high - found.low < 1e-5
+
+
+@pytest.mark.parametrize("law", [REMOVED, REPLACED], ids=["removed", "replaced"])
+def test_three_rounds_against_the_integral_and_cells(law: Any) -> None:
+    total, y = Total(((law, 3),)), Fraction(1, 4)
+    true = integrated(total, Sketch(total), [y], 30, 0.0, 100.0)[y]
+    plain = Cells(total, Shape(Fraction(1, 1000), BITS, (LOWS[law],)), y).excess(y)
+    with working(300):
+        widths = []
+        for step in (Fraction(1, 1000), Fraction(1, 4000)):
+            found = made(total, y, step).excess(y)
+            assert holds(found, true)
+            widths.append(near(found.high - found.low))
+        assert widths[0] < near(plain.high - plain.low)
+        assert widths[1] < widths[0] / 30
+
+
+def test_beside_gaussian_noise() -> None:
+    total, y = Total(((REMOVED, 2),), ((Fraction(1, 4), 3),)), Fraction(1)
+    true = integrated(total, Sketch(total), [y], 30, 0.0, 100.0)[y]
+    found = made(total, y).excess(y)
+    with working(300):
+        assert holds(found, true)
+        assert found.high - found.low < 1e-8
+
+
+def test_only_smooth_laws() -> None:
+    assert levels.suits(Total(((REMOVED, 2), (REPLACED, 1))))
+    mixed = Total(((REMOVED, 2), (Laplace(1.0), 1)))
+    assert not levels.suits(mixed)
+    with pytest.raises(TooMuch):
+        Levels(mixed, Shape(Fraction(1, 1000), BITS, (-0.1053, -1.0)), Fraction(1, 2))
+    with pytest.raises(TooMuch):
+        made(Total(((REMOVED, 2),)), Fraction(-1))
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("missing", ("+ bend + 2 * OFF", "")),
+        ("missing", ("+ bend + 2 * OFF", "- bend")),
+    ],
+)
+def test_what_is_missing_between_nodes(
+    method: str, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between nodes the density of a law is not level."""
+    assert all(holds(found, true) for found, true in one_round())
+    put_mutant(monkeypatch, levels._Tables, method, change)
+    with working(300):
+        assert not all(holds(found, true) for found, true in one_round())
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("change", [("side * over + rest + 1", "rest + 1"), ("side * over + rest + 1", "0")])
+def test_what_is_missing_at_nodes(side: int, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masses that are wrong need a κ; without it they are too small, or too large."""
+    kept = levels._Stand._chosen
+
+    def wrong(self: Any, share: float) -> list[int]:
+        masses = kept(self, share)
+        if self._side == side:
+            masses[30] = max(masses[30] - side * (1 << (BITS - 14)), 0)
+        return masses
+
+    monkeypatch.setattr(levels._Stand, "_chosen", wrong)
+    with working(300):
+        assert all(holds(found, true) for found, true in one_round())
+        put_mutant(monkeypatch, levels._Stand, "_needed", change)
+        assert not all(holds(found, true) for found, true in one_round())
+
+
+def test_kappa_is_taken_from_q(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A law that is cut off where it has much mass: what lies below the first node is counted."""
+    monkeypatch.setitem(LOWS, REPLACED, -0.05)
+    with working(300):
+        assert all(holds(found, true) for found, true in one_round(law=REPLACED))
+        put_mutant(monkeypatch, Levels, "_sum", ("1 - side * stand.kappa", "arb(1)"))
+        assert not all(holds(found, true) for found, true in one_round(law=REPLACED))
+
+
+def test_cells_hold_no_more_of_q_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = levels._Stand.__init__
+
+    def more(self: Any, law: Any, side: int, bits: int) -> None:
+        kept(self, law, side, bits)
+        self.kappa += 0.5
+
+    monkeypatch.setattr(levels._Stand, "__init__", more)
+    with pytest.raises(TooMuch):
+        one_round()
+
+
+def test_no_more_q_below_the_last_node_than_the_law_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From below the masses must not overtake the law beyond the last node: κ is at least what they have more of Q."""
+    kept = levels._Stand._chosen
+
+    def more(self: Any, share: float) -> list[int]:
+        masses = kept(self, share)
+        masses[-1] += 1 << (BITS - 20) if self._side < 0 else 0
+        return masses
+
+    def enough() -> bool:
+        with working(300):
+            parts = parts_of(REMOVED)
+            assert parts is not None
+            law = levels._Tables(parts.pieces[0], Grid(Fraction(-107, 1000), Fraction(1, 400), 200), BITS + 16)
+            stand = levels._Stand(law, -1, BITS)
+            return bool(stand.kappa >= stand.held - arb(law.other[-1] + 2 * law.off) * arb(2) ** -law.digits)
+
+    monkeypatch.setattr(levels._Stand, "_chosen", more)
+    assert enough()
+    put_mutant(monkeypatch, levels._Stand, "_needed", ("other - law.other[-1]", "0"))
+    assert not enough()
+
+
+def test_what_products_are_off_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    total, y = Total(((REMOVED, 3),)), Fraction(1, 4)
+    true = integrated(total, Sketch(total), [y], 30, 0.0, 100.0)[y]
+    with working(300):
+        assert holds(made(total, y, bits=26).excess(y), true)
+        monkeypatch.setattr(Factors, "off", property(lambda self: arb(0), lambda self, value: None), raising=False)
+        assert not holds(made(total, y, bits=26).excess(y), true)
+
+
+@pytest.mark.parametrize("name", ["removed", "replaced"])
+def test_bends_bound_the_slope(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """h²/2 times the slope of the density, anywhere within half a cell."""
+    grid, digits = Grid(Fraction(-21, 200), Fraction(1, 1500), 800), 120
+
+    def enough() -> bool:
+        with working(300):
+            parts = parts_of(REMOVED if name == "removed" else REPLACED)
+            assert parts is not None
+            found = Cumulated(parts.pieces[0], grid, digits, bent=True)
+            for number in range(8, 800, 9):
+                for ahead in (Fraction(-1, 2), Fraction(0), Fraction(1, 2)):
+                    with terms(3):
+                        own, _ = parts.pieces[0].below(arb_series([grid.place(number + ahead), arb(1)]))
+                    bend = found.bends[number]
+                    assert bend is not None
+                    if not abs(own[2]) * ball(grid.step) ** 2 <= arb(bend) * arb(2) ** -digits:
+                        return False
+            return True
+
+    assert enough()
+    put_mutant(monkeypatch, Cumulated, "_bend", ("(self._digits + 2)", "(self._digits + 1)"))
+    assert not enough()
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+def test_expectations_near_the_end(rounds: int, share: float) -> None:
+    """Against an integral over the density of a sum of even numbers."""
+    place, step, count = Fraction(share) * rounds, 0.01, 20_000
+    with working(300):
+        found = near(levels.near_end(place, rounds, arb(step)))
+    theta = float(place)
+
+    def density(b: float) -> float:
+        terms_of = ((-1) ** i * math.comb(rounds, i) * (b - i) ** (rounds - 1) for i in range(int(b) + 1))
+        return sum(terms_of) / math.factorial(rounds - 1)
+
+    width = theta / count
+    places = [(number + 0.5) * width for number in range(count)]
+    assert found == pytest.approx(sum(math.expm1(step * (theta - b)) * density(b) for b in places) * width, rel=1e-5)
+
+
+def test_powers_of_a_step() -> None:
+    with working(300):
+        grid = Grid(Fraction(0), Fraction(1, 300), 1000)
+        for number, fall in enumerate(levels._powers(grid, 120)[:1000]):
+            over = (-ball(grid.step * number)).exp() * arb(2) ** 120 - fall
+            assert over >= 0 and over <= 6
+    assert OFF > 0
