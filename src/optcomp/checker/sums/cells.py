@@ -58,6 +58,7 @@ class Near:
     off: int
 
     def times(self, other: Near, size: int, bits: int) -> Near:
+        """The product, rounded down to units."""
         product = self.masses.mul_low(other.masses, size) // fmpz(1 << bits)
         return Near(product, self.off_with(other, bits) + size)
 
@@ -66,6 +67,7 @@ class Near:
         return self.off + other.off + (self.off * other.off >> bits) + 1
 
     def power(self, copies: int, size: int, bits: int) -> Near:
+        """The product of so many copies."""
         if copies == 1:
             return self
         left, right = self.halves(copies, size, bits)

@@ -1,34 +1,37 @@
 r"""Few rounds of smooth laws: densities that are level on each cell of a grid, one below and one above the law.
 
-Write V(t) = E(e^{t-L} - 1)_+ for the losses below t, K for the mass of Q, so that F(t) = 1 - e^t K + V(t).  Any masses
-D_j >= 0, each spread evenly over the cell from l_j = l_0 + jh to l_{j+1}, may stand in for a law, with a K of their own.
+Write V(t) = E(e^{t-L} - 1)_+, so that F(t) = 1 - e^t K + V(t), K the mass of Q.  Any masses D_j >= 0, each spread
+evenly over the cell from l_j = l_0 + jh to l_{j+1}, may stand in for a law, with a K of their own.
 
-*From above.*  First let what lies below l_0 be moved up to it, which makes F larger; that law has V(t) - e^{t-l_0} V(l_0).
-If V of the masses is at least V(t) - κe^t of the law for all t up to the last node, and κ >= e^{-l_0} V(l_0), then with
-K = 1 - κ the sum gets an F that is too large or right.  For if rounds are replaced one by one, F changes by
-e^y κ' K' + ∫ p(ds) (V_D - V)(y - s) >= e^y κ' (K' - ∫ p(ds) e^{-s}), p the masses and K' the K of the other rounds: all of
-their losses count from their first nodes on, so y - s is at most the last node, and no law has more of Q in its cells
-than its K.
+*From above.*  First let what lies below l_0 be moved up to it, which makes F larger; that law has a V less by
+e^{t-l_0} V(l_0).  If V of the masses is at least V(t) - κe^t of the law for all t up to the last node, and κ >=
+e^{-l_0} V(l_0), then with K = 1 - κ the sum gets an F that is too large or right.  For if rounds are replaced one by
+one, F changes by e^y κ' K' + ∫ p(ds) (V_D - V)(y - s) >= e^y κ' (K' - ∫ p(ds) e^{-s}), p the masses of the other
+rounds and K' their K: all losses count from their first nodes on, so y - s is at most the last node, and no law may
+have more of Q in its cells than its K.
 
-*From below.*  If V of the masses is at most V(t) + κe^t, then with K = 1 + κ it gets an F that is too small or right, for the
-same reason.  Here losses below the first nodes stay, so that must hold beyond the last node too: it does if it holds at
-the last node and the cells hold at most κ more of Q than the law has below it, because then the difference grows.
+*From below.*  If V of the masses is at most V(t) + κe^t, then with K = 1 + κ it gets an F that is too small or right,
+for the same reason.  Here losses below the first nodes stay, so that must hold beyond the last node too: it does if
+it holds at the last node, and the cells hold at most κ more of Q than the law has below it, because then the
+difference grows.
 
-*Between nodes.*  In x = e^t the second derivative of V is e^{-2t} times the density.  So if a difference w of two V is
-at least σ at both ends of a cell, and the difference of their densities at most g >= 0 in it, w >= σ - g(e^h - 1)²/8 there.
-The density of the law is its mass P_j over h up to half of h times its largest slope, and is not negative.
-V e^{-t} of the law grows, so κ >= Q(L < l_1) will do from above in the first cell, and before it; and where the masses have
-not begun, their V is 0, which is never too much from below.
+*Between nodes.*  In x = e^t the second derivative of V is e^{-2t} times the density.  So if a difference w of two V
+is at least σ at both ends of a cell, and the difference of their densities at most g >= 0 in it, then w >= σ - g(e^h
+- 1)²/8 there.  The density of the law is its mass P_j over h up to half of h times its largest slope, and is not
+negative. V e^{-t} of the law grows, so κ >= Q(L < l_1) will do from above in the first cell, and before it; and where
+the masses have not begun, their V is 0, which is never too much from below.
 
-*The sum* is a sum of whole cells, whose masses are a product of polynomials, and of n numbers B that are even on [0, h]:
+*The sum* is a sum of whole cells, whose masses are a product of polynomials, and of n numbers that are even on [0,
+h], with the sum B:
 
     F(y) = 1 - e^y K + Σ p_k E(e^{y-s_k-B} - 1)_+,     E e^{-B} = ((1 - e^{-h})/h)^n.
 
-For s_k above y - nh the expectation is n integrals of e^{hu} - 1, and n differences of that: Σ_i (-1)^i C(n,i) ψ(θ-i),
-ψ(τ) = Σ_{m>n} h^{m-n} τ^m/m!, i < θ = (y - s_k)/h.
+For s_k above y - nh the expectation is n integrals of e^{hu} - 1, and n differences of that: Σ_i (-1)^i C(n,i)
+ψ(θ-i), ψ(τ) = Σ_{m>n} h^{m-n} τ^m/m!, i < θ = (y - s_k)/h.
 
-*Which masses.*  D_j = P_j - (P_{j+1} - 2P_j + P_{j-1})/12 has V right up to h⁴; second differences of what is missing
-between nodes are added, or taken away.  That leaves about n h³/16 times the slope of a density, and any choice is sound.
+*Which masses.*  D_j = P_j - (P_{j+1} - 2P_j + P_{j-1})/12 has V right up to h⁴; to that is added, or taken from it,
+what has as its V what is missing between nodes.  That leaves about n h³/16 times the slope of a density; any choice
+is sound.
 """
 
 from __future__ import annotations
@@ -62,8 +65,9 @@ _GOOD = 22  # bits by which a κ may be more than a unit
 
 
 def suits(total: Total) -> bool:
-    """Whether every law is one piece without atoms."""
-    return all(_piece(parts_of(law)) is not None for law, _ in total.laws)
+    """Whether every law is one piece without atoms that has a least loss, beside which cells can begin."""
+    pieces = [_piece(parts_of(law)) for law, _ in total.laws]
+    return not total.gaussians and all(piece is not None and piece.low.is_finite() for piece in pieces)
 
 
 def _piece(parts: Parts | None) -> Smooth | None:
@@ -141,7 +145,9 @@ class _Stand:
             chosen[-1] += _slope(law.masses) // 12  # so that no more of Q is in the cells than the law has there
         sums = accumulate(max(mass + side * more, 0) for mass, more in zip(chosen, lift, strict=True))
         masses = [right - left for left, right in pairwise([0, *(each >> self._shift for each in sums)])]
-        if sum(masses) > 1 << self._bits:
+        largest = max(range(len(masses)), key=masses.__getitem__)
+        masses[largest] -= max(sum(masses) - (1 << self._bits), 0)  # what products are off counts masses up to 1
+        if masses[largest] < 0:
             raise TooMuch
         return masses
 
