@@ -59,7 +59,7 @@ _MOST_NODES = 300_000  # more are for cells, whose work is not done node by node
 _EXTRA, _FINER = 16, 24  # bits of the masses beside those of the polynomials, and of the powers beside those
 _FINE = 384  # bits for the first nodes
 _LIFT = 1.15  # how much more than what is missing is added, since adding changes what is missing
-_ROUGH = (0.15, 0.25, 0.4, 0.08)  # of the mass of a cell: where more would be taken away, a law is too rough to begin
+_ROUGH = (0.25, 0.15, 0.4, 0.08)  # of the mass of a cell: where more would be taken away, a law is too rough to begin
 _ENOUGH = 400  # bits of a sum of powers
 _GOOD = 22  # bits by which a κ may be more than a unit
 

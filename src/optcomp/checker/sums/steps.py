@@ -43,6 +43,7 @@ _FIRST_LEVELS = (8000, 24_000)
 _FINER_LEVELS = (0.5, 0.4, 0.15, 0.1)
 """What these leave open then: shares of the change that was seen."""
 _FINEST = 0.22  # of the width of level cells: what few of them leave open may be more than a third power
+_NARROW = 0.15  # of what level cells leave open: where that was narrow, but an end of the claim is near the truth
 _LEVELS_SAVE = 4.0  # times that level cells are quicker, about
 _NODES_SECOND = 2700  # nodes of an integral of one second; its time grows with their square
 _LONGEST, _SHORT = 90.0, 15.0  # seconds that cells may take, and while it is not known how fine they must be
@@ -214,7 +215,8 @@ class Steps:
         change = max(middles) - min(middles) or max(middles) * known
         if not (wide > 0 and change > 0):
             return None
-        finer = min(share * change / wide, 0.5) ** (1 / power)
+        most = _NARROW if power == 3 and wide < change else 0.5
+        finer = min(share * change / wide, most) ** (1 / power)
         return shape.Seen(math.log(max(middles)), float(chosen.step) * max(finer, _FINEST if power == 3 else 0.0))
 
     def _cells(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
