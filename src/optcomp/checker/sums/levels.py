@@ -49,7 +49,7 @@ from flint import arb, fmpz, fmpz_mat, fmpz_poly
 from optcomp.checker.balls import ball, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Law, TooMuch
-from optcomp.checker.laws.parts import Parts, Smooth, normal, parts_of
+from optcomp.checker.laws.parts import Parts, Smooth, parts_of
 from optcomp.checker.sums.cells import Factors, Near, above, down, first_node
 from optcomp.checker.sums.nodes import OFF, Cumulated, Grid
 from optcomp.checker.sums.shape import Shape
@@ -65,13 +65,16 @@ _GOOD = 22  # bits by which a κ may be more than a unit
 
 
 def suits(total: Total) -> bool:
-    """Whether every law is one piece without atoms that has a least loss, beside which cells can begin."""
-    pieces = [_piece(parts_of(law)) for law, _ in total.laws]
-    return not total.gaussians and all(piece is not None and piece.low.is_finite() for piece in pieces)
+    """Whether every law is one piece that has a least loss, beside which cells can begin, and all of Q."""
+    return not total.gaussians and all(_piece(parts_of(law)) is not None for law, _ in total.laws)
 
 
 def _piece(parts: Parts | None) -> Smooth | None:
-    return parts.pieces[0] if parts is not None and not parts.lumps and len(parts.pieces) == 1 else None
+    """The only piece of a law without atoms, if it is as K = 1 and a first cell take it to be."""
+    if parts is None or parts.lumps or len(parts.pieces) != 1:
+        return None
+    (piece,) = parts.pieces
+    return piece if piece.other == 1 and piece.low.is_finite() else None
 
 
 class _Tables:
@@ -197,11 +200,11 @@ class Levels:
 
     def __init__(self, total: Total, shape: Shape, highest: Fraction) -> None:
         self._step, self._bits = shape.step, shape.bits
-        laws: list[tuple[Law | None, int]] = list(total.laws)
-        if total.gaussians:
-            laws.append((None, 1))
+        if not suits(total):
+            raise TooMuch
+        laws = total.laws
         with working(_FINE):
-            parts = [_parts(law, total) for law, _ in laws]
+            parts = [_parts(law) for law, _ in laws]
             starts = [
                 first_node(each, low, self._step) - self._step for each, low in zip(parts, shape.lows, strict=True)
             ]
@@ -213,7 +216,7 @@ class Levels:
         sides: list[list[tuple[_Stand, int]]] = [[], []]
         for (law, copies), start in zip(laws, starts, strict=True):
             with working(digits + 64 + math.ceil(3 * reach)):
-                piece = _piece(_parts(law, total))
+                piece = _piece(_parts(law))
                 if piece is None:
                     raise TooMuch
                 tables = _Tables(piece, Grid(start, self._step, self._size + 1), digits)
@@ -334,8 +337,8 @@ def _powers(grid: Grid, digits: int) -> list[int]:
     return list(map(int, found))
 
 
-def _parts(law: Law | None, total: Total) -> Parts:
-    found = normal(total.variance()) if law is None else parts_of(law)
+def _parts(law: Law) -> Parts:
+    found = parts_of(law)
     if found is None:
         raise TooMuch
     return found

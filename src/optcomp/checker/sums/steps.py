@@ -187,6 +187,8 @@ class Steps:
     def _levels(self, y: float, drop: float, seen: shape.Seen | None, count: int) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
             chosen = shape.shape_for(self.total, self.sketch, y, drop, seen, count)
+            if chosen.seconds > min(self._effort, _LONGEST):
+                raise TooMuch
             made = levels.Levels(self.total, chosen, max(ys))
             found = {place: made.excess(place) for place in ys}
             self._seen = chosen, found
