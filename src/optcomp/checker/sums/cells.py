@@ -51,27 +51,29 @@ _FINE = 96  # bits to which an anchor is a node
 
 
 @dataclass(frozen=True)
-class _Near:
+class Near:
     """A polynomial of masses, and how many units all its coefficients together are off at most, up or down."""
 
     masses: fmpz_poly
     off: int
 
-    def times(self, other: _Near, size: int, bits: int) -> _Near:
+    def times(self, other: Near, size: int, bits: int) -> Near:
+        """The product, rounded down to units."""
         product = self.masses.mul_low(other.masses, size) // fmpz(1 << bits)
-        return _Near(product, self.off_with(other, bits) + size)
+        return Near(product, self.off_with(other, bits) + size)
 
-    def off_with(self, other: _Near, bits: int) -> int:
+    def off_with(self, other: Near, bits: int) -> int:
         """By how much a product is off before it is rounded: the true masses add up to at most 1."""
         return self.off + other.off + (self.off * other.off >> bits) + 1
 
-    def power(self, copies: int, size: int, bits: int) -> _Near:
+    def power(self, copies: int, size: int, bits: int) -> Near:
+        """The product of so many copies."""
         if copies == 1:
             return self
         left, right = self.halves(copies, size, bits)
         return left.times(right, size, bits)
 
-    def halves(self, copies: int, size: int, bits: int) -> tuple[_Near, _Near]:
+    def halves(self, copies: int, size: int, bits: int) -> tuple[Near, Near]:
         """Two whose product is the power: with few products, and most of them squares."""
         least = next(prime for prime in range(2, copies + 1) if copies % prime == 0)
         if least == 2:
@@ -109,13 +111,13 @@ class _Law:
         grid, digits = self._grid, self._digits
         unit, scale = arb(2) ** digits, fmpz(1 << digits)
         width = math.isqrt(grid.nodes) + 1
-        coarse = [[_down(grid.place(width * j).exp() * unit)] for j in range(grid.nodes // width + 1)]
-        fine = [_down((ball(grid.step) * i).exp() * unit) for i in range(width)]
+        coarse = [[down(grid.place(width * j).exp() * unit)] for j in range(grid.nodes // width + 1)]
+        fine = [down((ball(grid.step) * i).exp() * unit) for i in range(width)]
         rises = (fmpz_poly((fmpz_mat(coarse) * fmpz_mat([fine])).entries()) // scale).coeffs()
-        share = _down(unit / -((-ball(grid.step)).expm1()))
+        share = down(unit / -((-ball(grid.step)).expm1()))
         matched = fmpz_poly(list(map(mul, rises, self._other.coeffs()))) // scale
         up = (self._own - matched) * share // scale
-        top = _above(grid.place(grid.nodes).exp().max(arb(1)), 0) * (1 + _above((ball(grid.step) * width).exp(), 0))
+        top = above(grid.place(grid.nodes).exp().max(arb(1)), 0) * (1 + above((ball(grid.step) * width).exp(), 0))
         inner = self._off * (1 + top) + 4 + 2 * top
         return up, inner * ((share >> digits) + 2) + 4
 
@@ -130,9 +132,9 @@ class _Law:
                 kept += own[0] * (-start).exp() - other[0]
         return kept
 
-    def _rounded(self, masses: fmpz_poly, off: int) -> _Near:
+    def _rounded(self, masses: fmpz_poly, off: int) -> Near:
         """In units of 2^-b."""
-        return _Near(masses // fmpz(1 << self._shift), self._size * ((off >> self._shift) + 2))
+        return Near(masses // fmpz(1 << self._shift), self._size * ((off >> self._shift) + 2))
 
 
 class _Lumps:
@@ -162,7 +164,7 @@ class _Lumps:
         for number, spot, mass in [*places, (2, cell + 1, right)]:
             if spot < grid.nodes - 1:
                 masses = self._lists[number]
-                masses[spot] = masses.get(spot, 0) + _down(mass * self._unit)
+                masses[spot] = masses.get(spot, 0) + down(mass * self._unit)
 
 
 class Cells:
@@ -176,7 +178,7 @@ class Cells:
         self._rounds = sum(copies for _, copies in laws)
         with working(4 * _FINE):
             parts = [_parts(law, total) for law, _ in laws]
-            starts = [_start(each, low, self._step) for each, low in zip(parts, shape.lows, strict=True)]
+            starts = [first_node(each, low, self._step) for each, low in zip(parts, shape.lows, strict=True)]
         self._start = sum((start * copies for start, (_, copies) in zip(starts, laws, strict=True)), Fraction(0))
         self._size = math.ceil((highest - self._start) / self._step) + 2
         if not 1 < self._size <= _MOST_NODES:
@@ -194,14 +196,14 @@ class Cells:
             self._factors([(getattr(law, name), copies) for law, copies in made]) for name in ("own", "other", "nodes")
         )
 
-    def _factors(self, laws: Sequence[tuple[_Near, int]]) -> _Factors:
+    def _factors(self, laws: Sequence[tuple[Near, int]]) -> Factors:
         """Two polynomials whose product is that of all rounds."""
         size, bits = self._size, self._bits
         if len(laws) == 1 and laws[0][1] > 1:
-            return _Factors(*laws[0][0].halves(laws[0][1], size, bits), size, bits)
-        one = _Near(fmpz_poly([1 << bits]), 0)
+            return Factors(*laws[0][0].halves(laws[0][1], size, bits), size, bits)
+        one = Near(fmpz_poly([1 << bits]), 0)
         *first, last = [one, *(short.power(copies, size, bits) for short, copies in laws)]
-        return _Factors(reduce(lambda left, right: left.times(right, size, bits), first), last, size, bits)
+        return Factors(reduce(lambda left, right: left.times(right, size, bits), first), last, size, bits)
 
     def excess(self, y: Fraction) -> Range:
         """F(y)."""
@@ -229,10 +231,10 @@ class Cells:
         return (1 - own) - rise * (1 - other)
 
 
-class _Factors:
+class Factors:
     """The product of two polynomials, which is not rounded."""
 
-    def __init__(self, left: _Near, right: _Near, size: int, bits: int) -> None:
+    def __init__(self, left: Near, right: Near, size: int, bits: int) -> None:
         self._unit = arb(2) ** (-2 * bits)
         self.masses = left.masses.mul_low(right.masses, size)
         self.off = arb(left.off_with(right, bits)) * arb(2) ** -bits
@@ -265,13 +267,13 @@ def _parts(law: Law | None, total: Total) -> Parts:
     return found
 
 
-def _start(parts: Parts, low: float, step: Fraction) -> Fraction:
+def first_node(parts: Parts, low: float, step: Fraction) -> Fraction:
     """The first node: at or below the least loss that counts, so that just below the anchor there is a node."""
-    anchor = Fraction(_down(parts.anchor * arb(2) ** _FINE) - 1, 1 << _FINE)
+    anchor = Fraction(down(parts.anchor * arb(2) ** _FINE) - 1, 1 << _FINE)
     return anchor + math.floor((Fraction(low) - anchor) / step) * step
 
 
-def _down(value: arb) -> int:
+def down(value: arb) -> int:
     """A whole number that is surely not above the value, and within two of it."""
     found = value.lower().floor().unique_fmpz()
     if found is None or not value.upper() - value.lower() < 0.5:
@@ -279,6 +281,6 @@ def _down(value: arb) -> int:
     return int(found)
 
 
-def _above(value: arb, digits: int) -> int:
+def above(value: arb, digits: int) -> int:
     """A whole number of units that is surely not below the value."""
-    return -_down(-value * arb(2) ** digits)
+    return -down(-value * arb(2) ** digits)

@@ -8,6 +8,10 @@ which are evaluated.  Powers t^k are rounded too, within one unit, so that the v
 product of two matrices of whole numbers, which FLINT multiplies exactly.  Together a mass is off by at most
 
     D (the c_k) + D (the t^k) + 1 (both at once) + 1 (what is left out) + 1 (rounded down)   units.
+
+The same series about the ball of all places of a block has as its third coefficient R²/2 times the slope of the density
+at any of them.  So it also bounds how much the density changes within a cell: the *bend* of a node is at least h²/2
+times the slope of P's density anywhere within h/2 of it.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from flint import arb, arb_series, ctx, fmpz, fmpz_mat, fmpz_poly
 
 from optcomp.checker.balls import ball
 from optcomp.checker.laws import TooMuch
-from optcomp.checker.laws.parts import Smooth
+from optcomp.checker.laws.parts import Masses, Smooth
 
 _DEGREE = 24
 """D: blocks are then about a twentieth of the way to the nearest singularity long."""
@@ -57,10 +61,11 @@ def terms(count: int) -> Iterator[None]:
 class Cumulated:
     """The masses under P and under Q below each node."""
 
-    def __init__(self, piece: Smooth, grid: Grid, digits: int) -> None:
-        self._piece, self._grid, self._digits = piece, grid, digits
+    def __init__(self, piece: Smooth, grid: Grid, digits: int, bent: bool = False) -> None:
+        self._piece, self._grid, self._digits, self._bent = piece, grid, digits, bent
         self.own: list[fmpz | int] = [0] * grid.nodes
         self.other: list[fmpz | int] = [0] * grid.nodes
+        self.bends: list[int | None] = [None] * grid.nodes
         self._blocks: dict[int, list[tuple[int, list[int], list[int]]]] = {}
         length = min(_BLOCK, 1 << max(grid.nodes.bit_length() - 4, 0))
         self._pending = [(first, length) for first in range(0, grid.nodes, length)]
@@ -100,18 +105,35 @@ class Cumulated:
             raise TooMuch from None
         self._put(first, [_units(masses[0][0], self._digits)], own=True)
         self._put(first, [_units(masses[1][0], self._digits)], own=False)
+        around = self._around(first, 1, 3) if self._bent else None
+        if around is not None:
+            self._bend(first, 1, around[0][2])
+
+    def _around(self, first: int, length: int, count: int) -> Masses | None:
+        """The series about the ball of all places of a block; None if it holds an end."""
+        middle, radius = self._grid.place(first + Fraction(length - 1, 2)), self._radius(length)
+        try:
+            with terms(count):
+                return self._piece.below(arb_series([middle + arb(0, radius.upper()), radius]))
+        except ValueError:
+            return None
+
+    def _radius(self, length: int) -> arb:
+        return ball(self._grid.step * Fraction(length, 2))
+
+    def _bend(self, first: int, length: int, third: arb) -> None:
+        """h²/2 times the slope of the density is the third coefficient times (h/R)², and R is half of all nodes."""
+        units = third.abs_upper() * arb(2) ** (self._digits + 2) / length**2
+        found = units.upper().ceil().unique_fmpz() if units.is_finite() else None
+        if found is not None:
+            room = min(length, self._grid.nodes - first)
+            self.bends[first : first + room] = [int(found)] * room
 
     def _expanded(self, first: int, length: int) -> bool:
         """Whether the series of a block is good enough; it is kept then."""
-        middle = self._grid.place(first + Fraction(length - 1, 2))
-        radius = ball(self._grid.step * Fraction(length, 2))
-        whole = middle + arb(0, radius.upper())
-        try:
-            with terms(_DEGREE + 1):
-                around = self._piece.below(arb_series([whole, radius]))
-        except ValueError:  # the ball holds an end
-            return False
-        if not all(series[_DEGREE].abs_upper() * arb(2) ** self._digits <= 1 for series in around):
+        middle, radius = self._grid.place(first + Fraction(length - 1, 2)), self._radius(length)
+        around = self._around(first, length, _DEGREE + 1)
+        if around is None or not all(series[_DEGREE].abs_upper() * arb(2) ** self._digits <= 1 for series in around):
             return False
         with terms(_DEGREE):
             about = self._piece.below(arb_series([middle, radius]))
@@ -120,6 +142,7 @@ class Cumulated:
         if any(len(row) < _DEGREE or sum(map(abs, row)) > _DEGREE << self._digits for row in (own, other)):
             return False
         self._blocks.setdefault(length, []).append((first, own, other))
+        self._bend(first, length, around[0][2])
         return True
 
     def _evaluate(self, length: int, blocks: Sequence[tuple[int, list[int], list[int]]]) -> None:

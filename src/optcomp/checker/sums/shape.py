@@ -74,8 +74,8 @@ class Seen(NamedTuple):
     step: float
 
 
-def shape_for(total: Total, sketch: Sketch, y: float, drop: float, seen: Seen | None = None) -> Shape:
-    """For an F that is known to about this share of itself on either side."""
+def shape_for(total: Total, sketch: Sketch, y: float, drop: float, seen: Seen | None = None, cells: int = 0) -> Shape:
+    """For an F that is known to about this share of itself on either side; or with so many cells."""
     c = sketch.contour(y, right=True)
     log_excess = seen.log_excess if seen else sketch.log_excess(y) - _UNSURE
     log_room = log_excess + math.log(drop * _FAINT)
@@ -83,7 +83,8 @@ def shape_for(total: Total, sketch: Sketch, y: float, drop: float, seen: Seen | 
     start = sum(each.low * each.copies for each in rounds)
     if not y > start:
         raise TooMuch
-    step = seen.step if seen else _coarsest(rounds, y - start, 2 * drop / (c * (1 + c)))
+    most = 2 * drop / (c * (1 + c))
+    step = seen.step if seen else (y - start) / cells if cells else _coarsest(rounds, y - start, most)
     aligned = _aligned(rounds, y, step)
     size = (y - start) / aligned
     bits = int(-log_room / math.log(2) + math.log2(size) + 1.45 * (y - start) + _SPARE)

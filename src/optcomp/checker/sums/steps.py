@@ -13,7 +13,7 @@ from flint import arb
 from optcomp.checker.balls import LEAST_BITS, ball, near, working
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import TooMuch
-from optcomp.checker.sums import every_sum, lattice, shape
+from optcomp.checker.sums import every_sum, lattice, levels, shape
 from optcomp.checker.sums.cells import Cells
 from optcomp.checker.sums.integral import integrated
 from optcomp.checker.sums.laplaces import laplace_copies, laplace_sum
@@ -38,6 +38,13 @@ _FINER = (0.65, 0.2)
 """The same then: shares of the change that was seen."""
 _DROPS = (1e-3, 1e-5)
 """What may be left open where nothing is known of that change: relative to F itself."""
+_FIRST_LEVELS = (8000, 24_000)
+"""Cells whose densities are level, at first: more if the law is too rough for so few."""
+_FINER_LEVELS = (0.5, 0.4, 0.15, 0.1)
+"""What these leave open then: shares of the change that was seen."""
+_FINEST = 0.22  # of the width of level cells: what few of them leave open may be more than a third power
+_NARROW = 0.15  # of what level cells leave open: where that was narrow, but an end of the claim is near the truth
+_LEVELS_SAVE = 4.0  # times that level cells are quicker, about
 _NODES_SECOND = 2700  # nodes of an integral of one second; its time grows with their square
 _LONGEST, _SHORT = 90.0, 15.0  # seconds that cells may take, and while it is not known how fine they must be
 _FEW = 40  # Laplace losses for which the exact sum is tried before the integral
@@ -91,7 +98,10 @@ class Steps:
         if found is None and every_sum.suits(self.total):
             yield "every sum of losses", self._every_sum
         fits = found is None and shape.suits(self.total)
-        soon = fits and max(self._gap) > 0 and self._soon(y)
+        known = fits and max(self._gap) > 0
+        soon = known and self._soon(y, 1.0)
+        for step in self._on_levels(y) if known and self._soon(y, _LEVELS_SAVE) else ():
+            yield "level cells of a grid", step
         for step in self._on_cells(y) if soon else ():
             yield "cells of a grid", step
         early = 0 if found is not None else self._early(y)
@@ -152,27 +162,53 @@ class Steps:
         """About how much of F is lost from end to end; 0 if that is unknown."""
         return min(max(self._gap.places * self.sketch.contour(y, right=True), self._gap.values), 1.0)
 
-    def _soon(self, y: float) -> bool:
-        """Whether cells come before the plain integral: where that looks longer."""
+    def _soon(self, y: float, quicker: float) -> bool:
+        """Whether cells, or what is so many times quicker, come before the plain integral: where that looks longer."""
         try:
             seconds = shape.shape_for(self.total, self.sketch, y, (self._drop(y) or _ROUGH) * _FINER[0]).seconds
         except TooMuch:
             return False
-        return seconds < min((self._nodes(y, _PRECISIONS[0], 0.0) / _NODES_SECOND) ** 2, _LONGEST)
+        return seconds / quicker < min((self._nodes(y, _PRECISIONS[0], 0.0) / _NODES_SECOND) ** 2, _LONGEST)
+
+    def _on_levels(self, y: float) -> Iterator[Step]:
+        """Few cells, which show how many it takes: what is left open grows with the third power of their width."""
+        self._seen: tuple[shape.Shape, dict[Fraction, Range]] | None = None
+        known = self._drop(y)
+        if not (known and levels.suits(self.total)):
+            return
+        for count in _FIRST_LEVELS:
+            if self._seen is None:
+                yield self._levels(y, known, None, count)
+        for share in _FINER_LEVELS:
+            seen = self._judged(known, share, 3)
+            if seen is not None:
+                yield self._levels(y, known * share, seen, 0)
+
+    def _levels(self, y: float, drop: float, seen: shape.Seen | None, count: int) -> Step:
+        def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
+            chosen = shape.shape_for(self.total, self.sketch, y, drop, seen, count)
+            if chosen.seconds > min(self._effort, _LONGEST):
+                raise TooMuch
+            made = levels.Levels(self.total, chosen, max(ys))
+            found = {place: made.excess(place) for place in ys}
+            self._seen = chosen, found
+            return found
+
+        return step
 
     def _on_cells(self, y: float) -> Iterator[Step]:
         """A coarse grid, which shows how fine it must be, and finer ones; or three, where nothing is known."""
-        self._seen: tuple[shape.Shape, dict[Fraction, Range]] | None = None
+        self._seen = None
         known = self._drop(y)
         for drop in (known * _PILOT,) if known else _DROPS:
             yield self._cells(y, drop, None)
         for share in _FINER if known else ():
-            seen = self._judged(known, share)
+            seen = self._judged(known, share, 2)
             if seen is not None:
                 yield self._cells(y, known * share, seen)
 
-    def _judged(self, known: float, share: float) -> shape.Seen | None:
-        """The step that will leave open this share of F's change: what a grid leaves open grows with its square."""
+    def _judged(self, known: float, share: float, power: int) -> shape.Seen | None:
+        """The step that will leave open this share of F's change: what a grid leaves open grows with a power of it."""
         if self._seen is None:
             return None
         chosen, found = self._seen
@@ -181,7 +217,9 @@ class Steps:
         change = max(middles) - min(middles) or max(middles) * known
         if not (wide > 0 and change > 0):
             return None
-        return shape.Seen(math.log(max(middles)), float(chosen.step) * math.sqrt(min(share * change / wide, 0.5)))
+        most = _NARROW if power == 3 and wide < change else 0.5
+        finer = min(share * change / wide, most) ** (1 / power)
+        return shape.Seen(math.log(max(middles)), float(chosen.step) * max(finer, _FINEST if power == 3 else 0.0))
 
     def _cells(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:

@@ -209,7 +209,7 @@ def test_what_a_product_is_off_is_counted(name: str) -> None:
 
 
 def test_products_count_what_they_round_and_what_factors_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    half = cells._Near(fmpz_poly([1023] * 2), 0)
+    half = cells.Near(fmpz_poly([1023] * 2), 0)
     whole = int((half.masses * half.masses)(1))
 
     def covers() -> bool:
@@ -217,27 +217,27 @@ def test_products_count_what_they_round_and_what_factors_are_off(monkeypatch: py
         return (int(product.masses(1)) + product.off) << 20 >= whole
 
     assert covers()
-    put_mutant(monkeypatch, cells._Near, "times", (" + size)", ")"))
+    put_mutant(monkeypatch, cells.Near, "times", (" + size)", ")"))
     assert not covers()
 
 
 @pytest.mark.parametrize("change", [("self.off + other.off", "self.off"), ("(self.off * other.off >> bits)", "0")])
 def test_both_factors_may_be_off(change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A mass of 1 that is said to be half as large again: its square is off by 5/4."""
-    large = cells._Near(fmpz_poly([3 << 19]), 1 << 19)
+    large = cells.Near(fmpz_poly([3 << 19]), 1 << 19)
 
     def covers() -> bool:
         return large.times(large, 1, 20).off >= (9 << 18) - (1 << 20)
 
     assert covers()
-    put_mutant(monkeypatch, cells._Near, "off_with", change)
+    put_mutant(monkeypatch, cells.Near, "off_with", change)
     assert not covers()
 
 
 def test_masses_of_a_law_are_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     with working(200):
         put_mutant(monkeypatch, cells._Law, "_rounded", ("self._size * ((off >> self._shift) + 2)", "0"))
-        put_mutant(monkeypatch, cells._Near, "times", (" + size)", ")"))
+        put_mutant(monkeypatch, cells.Near, "times", (" + size)", ")"))
         found, true = coarse("removed", Fraction(1, 4), bits=24)
         assert too_low(found, true) or too_high(found, true)
 
@@ -266,7 +266,7 @@ def test_ends_are_off_by_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("copies", range(2, 65))
 def test_powers_by_few_products(copies: int) -> None:
     """x to the power of the copies, by no more products than doubling takes, and one less."""
-    bits, one = 8, cells._Near(fmpz_poly([0, 1 << 8]), 0)
+    bits, one = 8, cells.Near(fmpz_poly([0, 1 << 8]), 0)
     left, right = one.halves(copies, 80, bits)
     assert left.masses.degree() + right.masses.degree() == copies
     assert one.power(copies, 80, bits).masses == fmpz_poly([0] * copies + [1 << bits])
