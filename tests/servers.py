@@ -22,8 +22,9 @@ SPARK = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.log.level": "OFF",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-"""A session that is small and quiet."""
+"""A session that is small and quiet; it ends before a compiler that takes its time would pay."""
 
 
 @contextmanager

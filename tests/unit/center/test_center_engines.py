@@ -55,7 +55,8 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     place = f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true"
     given = {"spark.master": "local[1]", "spark.sql.warehouse.dir": f"{tmp_path}/warehouse"}
     given |= {"spark.sql.catalogImplementation": "hive", "spark.hadoop.javax.jdo.option.ConnectionURL": place}
-    given |= {"spark.driver.extraJavaOptions": f"-Dderby.system.home={tmp_path}"}
+    options = SPARK["spark.driver.extraJavaOptions"]
+    given |= {"spark.driver.extraJavaOptions": f"{options} -Dderby.system.home={tmp_path}"}
     return "pyspark://?" + urlencode({**SPARK, **given})
 
 
