@@ -106,19 +106,20 @@ class Composer:
         """The total if this mechanism were added too; nothing is added."""
         read = read_mechanism(mechanism, "mechanism")
         self._check_neighbours(read)
-        return self._answer(target_of(delta, epsilon), rtol, {read: whole(copies, "copies", 0, MOST_COPIES)})
+        count = whole(copies, "copies", 0, MOST_COPIES)
+        return self._answer(target_of(delta, epsilon), rtol, {read: count} if count else {})
 
     def _answer(self, target: Target, rtol: float | None, extra: Mapping[Pair | Mechanism, int]) -> Bound:
         wanted = None if rtol is None else checked_rtol(rtol)
         if self.parameters == "adaptive":
             given = {target.pick("delta", "epsilon"): target.given}
             return compose(self._with(extra), parameters="adaptive", rtol=wanted, **given)  # type: ignore[arg-type]
-        instance = self._with(extra)
-        if isinstance(instance, Mixture):
-            bound = self._growing.total(instance, target, wanted, self._mixture() if extra else None)
-            bound = with_width_note(bound, wanted, bool(instance.bounded))
-        else:
+        if not self._others and all(isinstance(read, tuple) for read in extra):  # grouping a long list takes its time
             bound = with_width_note(self._of_pairs(target, wanted, cast(Mapping[Pair, int], extra)), wanted)
+        else:
+            mixture = cast(Mixture, self._with(extra))
+            bound = self._growing.total(mixture, target, wanted, self._mixture() if extra else None)
+            bound = with_width_note(bound, wanted, bool(mixture.bounded))
         if wanted is not None and not bound.width <= wanted:
             raise PrecisionNotReached(bound, wanted, bound.width)
         return bound

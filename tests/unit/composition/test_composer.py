@@ -84,6 +84,21 @@ def test_many_changes_compose_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 2
 
 
+def test_a_kept_quadrature_is_not_asked_by_way_of_the_whole_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grouping a hundred thousand mechanisms takes longer than the answer."""
+    composer = oc.Composer([0.01 + 0.0001 * i for i in range(300)])
+    composer.total(delta=1e-9)
+
+    def group(*_: object) -> Any:
+        raise AssertionError("the list is grouped")
+
+    monkeypatch.setattr(module, "read_parts", group)
+    asked = composer.what_if(0.05, delta=1e-9)
+    composer.add(0.05)
+    assert composer.total(delta=1e-9) == asked
+    assert composer.what_if(oc.Gaussian(1), 0, delta=1e-9) == asked
+
+
 def test_coming_and_going_leaves_the_very_same_answer() -> None:
     composer = oc.Composer(SIZES)
     before = composer.total(delta=1e-6)
