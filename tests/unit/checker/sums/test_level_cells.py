@@ -270,3 +270,54 @@ def test_powers_of_a_step() -> None:
             over = (-ball(grid.step * number)).exp() * arb(2) ** 120 - fall
             assert over >= 0
             assert over <= 6
+
+
+def test_the_first_cell_from_above_counts_all_of_q_below_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grid that begins within the law: there V may be anything up to e^t Q(L < l_1)."""
+
+    def enough() -> bool:
+        with working(300):
+            parts = parts_of(REMOVED)
+            assert parts is not None
+            law = levels._Tables(parts.pieces[0], Grid(Fraction(-19, 200), Fraction(1, 400), 600), BITS + 16)
+            stand = levels._Stand(law, 1, BITS)
+            with terms(1):
+                _, other = parts.pieces[0].below(arb_series([law.grid.place(1)]))
+            return bool(stand.kappa >= other[0])
+
+    assert enough()
+    put_mutant(monkeypatch, levels._Stand, "_needed", ("2 * (law.other[1] + OFF)", "0"))
+    assert not enough()
+
+
+def test_what_a_series_leaves_out_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def holds_more_terms() -> bool:
+        with working(600):
+            exact = levels._repeated(arb(1.5), 3, arb(0.01))
+            with monkeypatch.context() as patch:
+                patch.setattr(levels, "_ENOUGH", 40)
+                return bool(levels._repeated(arb(1.5), 3, arb(0.01)).overlaps(exact))
+
+    assert holds_more_terms()
+    put_mutant(monkeypatch, levels, "_repeated", ("arb(0, (2 * term).upper())", "arb(0)"))
+    assert not holds_more_terms()
+
+
+def test_masses_are_never_more_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What products are off is counted for such alone; whatever masses are chosen, they are cut."""
+    kept = levels._begun
+
+    def heavier(law: Any, share: float, side: int) -> tuple[list[int], int]:
+        masses, start = kept(law, share, side)
+        masses[100] += 1 << (law.digits - 12)
+        return masses, start
+
+    def most() -> int:
+        with working(300):
+            return sum(levels._Stand(tables(Fraction(1, 400), 4000), 1, BITS).masses)
+
+    monkeypatch.setattr(levels, "_begun", heavier)
+    monkeypatch.setattr(levels._Stand, "_needed", lambda self, masses: (0, 0))  # only the choice is looked at
+    assert most() <= 1 << BITS
+    put_mutant(monkeypatch, levels._Stand, "_chosen", ("masses[largest] -=", "masses[largest] -= 0 *"))
+    assert most() > 1 << BITS
