@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from optcomp.numerics import listening
     from optcomp.theorems import Bound, Theorem, known_theorems, theorem
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ROOM_OF = {
     "METHODS": "composition",
