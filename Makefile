@@ -5,10 +5,12 @@ PEERS := .venv-peers
 RUN := $(VENV)/bin
 # hundreds of tests start a Python of their own; without kept bytecode each would compile the whole package again
 unexport PYTHONDONTWRITEBYTECODE
+# processes that run tests; make test WORKERS=8
+WORKERS ?= auto
 # what the tests of the built wheel install from, without a package index
 HOUSE := $(VENV)/wheelhouse
 
-.PHONY: setup demo serve test test-opacus test-flower test-jax-privacy browser screenshots campaign lint bench docs clean
+.PHONY: setup demo serve test test-full quick test-opacus test-flower test-jax-privacy browser screenshots campaign lint bench docs clean
 
 setup: $(VENV)/ready
 
@@ -36,8 +38,18 @@ lint: setup
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 
+# the fast tier: all that is not marked slow (tests/tiers.py), in at most fifteen minutes on two idle cores
 test: lint browser
-	$(RUN)/pytest
+	$(RUN)/pytest -m 'not slow' -n $(WORKERS)
+
+# everything, with the thirty slowest tests and the time per folder
+test-full: lint browser
+	$(RUN)/pytest -n $(WORKERS) --times
+
+# the fast tests of one package, in seconds: make quick PACKAGE=statistics
+PACKAGE ?= composition
+quick: setup
+	$(RUN)/pytest -m 'not slow' -n $(WORKERS) tests/unit/$(PACKAGE)
 
 # accountants for training frameworks, against the real packages in environments of their own, which take gigabytes
 # (PyTorch): not part of make test.  Plain pytest, and no warning of theirs is an error

@@ -1,14 +1,10 @@
-"""Settings for the whole suite: property tests draw the same examples every time and may take theirs.
-
-Hundreds of tests start a Python of their own: what it compiles is kept, also where the environment says otherwise.
-"""
+"""Settings for the whole suite: tiers, a temporary folder for each run, property tests with fixed examples."""
 
 from __future__ import annotations
 
-import os
-import sys
-
 from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["tests.tiers", "tests.leftovers"]
 
 settings.register_profile(
     "optcomp",
@@ -18,6 +14,3 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("optcomp")
-
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False

