@@ -5,36 +5,39 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-INDEX = (DOCS / "README.md").read_text(encoding="utf8")
-GLOSSARY = (DOCS / "glossary.md").read_text(encoding="utf8")
 SCREENS = 110  # lines: two screens of a large terminal
 
 
 @pytest.fixture(scope="module")
-def graph() -> ModuleType:
+def graph() -> Any:
+    """The script; it parses all sources once for the modules and once for the imports between rooms, not more often."""
     spec = importlib.util.spec_from_file_location("import_graph", DOCS / "import_graph.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    scripted: Any = module
+    scripted.modules_and_imports, scripted.crossings = cache(scripted.modules_and_imports), cache(scripted.crossings)
+    return scripted
 
 
-def test_the_picture_of_the_rooms_is_current(graph: ModuleType) -> None:
+@pytest.mark.slow
+def test_the_picture_of_the_rooms_is_current(graph: Any) -> None:
     """Run `make docs` when this fails."""
     with Image.open(graph.PICTURE) as picture:
         assert json.loads(picture.info["Description"]) == graph.facts()
 
 
-def test_the_page_shows_the_rooms_of_the_contract(graph: ModuleType) -> None:
+def test_the_page_shows_the_rooms_of_the_contract(graph: Any) -> None:
     page = (DOCS / "architecture.md").read_text(encoding="utf8")
     drawing = re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0]
     floors = [re.split(r"  +", line.strip())[0].split(" │ ") for line in drawing.splitlines()]
@@ -44,7 +47,7 @@ def test_the_page_shows_the_rooms_of_the_contract(graph: ModuleType) -> None:
     assert sorted(table) == sorted(room for floor in rooms for room in floor)
 
 
-def test_imports_are_counted(graph: ModuleType, tmp_path: Path) -> None:
+def test_imports_are_counted(graph: Any, tmp_path: Path) -> None:
     sources = {
         "optcomp/__init__.py": "from optcomp.theorems import opt",
         "optcomp/errors.py": "",
@@ -64,13 +67,16 @@ def test_imports_are_counted(graph: ModuleType, tmp_path: Path) -> None:
     assert graph.in_cycles(graph.modules_and_imports(tmp_path)) == sorted(cycle)
 
 
-def test_rooms_are_entered_by_their_surfaces(graph: ModuleType) -> None:
-    assert [crossing for crossing in graph.crossings() if crossing[2]] == []
-    assert len(graph.crossings()) > 200
+@pytest.mark.slow
+def test_rooms_are_entered_by_their_surfaces(graph: Any) -> None:
+    crossings = graph.crossings(graph.SOURCE)
+    assert [crossing for crossing in crossings if crossing[2]] == []
+    assert len(crossings) > 200
 
 
 def test_the_index_names_every_page() -> None:
-    linked = {(DOCS / link).resolve() for link in re.findall(r"\]\(([^)#:]+)", INDEX)}
+    index = (DOCS / "README.md").read_text(encoding="utf8")
+    linked = {(DOCS / link).resolve() for link in re.findall(r"\]\(([^)#:]+)", index)}
     pages = {path.resolve() for path in DOCS.rglob("*.md")} - {(DOCS / "README.md").resolve()}
     assert sorted(page.relative_to(DOCS).as_posix() for page in pages - linked) == []
 
@@ -82,7 +88,8 @@ def test_the_readme_fits_two_screens() -> None:
 
 
 def test_links_into_the_glossary_find_their_word() -> None:
-    words = {_anchor(title) for title in re.findall(r"^### (.+)$", GLOSSARY, re.MULTILINE)}
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf8")
+    words = {_anchor(title) for title in re.findall(r"^### (.+)$", glossary, re.MULTILINE)}
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
     text = "".join(page.read_text(encoding="utf8") for page in pages)
     asked = set(re.findall(r"glossary\.md#([^)]+)\)", text))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
+import runpy
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+import pytest
 
 from optcomp.planner import schema
 from optcomp.statistics import ENCODINGS, FILE_ENDINGS, THOUSANDS
+from tests.unit.cli.in_process import Result, invoke
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "files.md").read_text(encoding="utf8")
@@ -22,15 +25,19 @@ WALK = PAGE.partition("## From a dirty CSV file to a released report\n")[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """One command of the page, in a folder of its own."""
-    name, *arguments = shlex.split(command)
-    call = [sys.executable, *arguments] if name == "python" else [str(Path(sys.executable).with_name(name)), *arguments]
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(call, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+def run(command: str) -> Result:
+    """Run one command of the page, in this process."""
+    name, *words = shlex.split(command)
+    if name == "optcomp":
+        return invoke(words, env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert name == "python"
+    with patch.object(sys, "argv", words):
+        runpy.run_path(words[0], run_name="__main__")
+    return Result(0, "", "")
 
 
-def test_the_page_is_a_way_from_a_dirty_file_to_a_report(tmp_path: Path) -> None:
+def test_the_page_is_a_way_from_a_dirty_file_to_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     told = dict[str, str]()
     for kind, block in BLOCK.findall(WALK):
@@ -38,8 +45,8 @@ def test_the_page_is_a_way_from_a_dirty_file_to_a_report(tmp_path: Path) -> None
             (tmp_path / "wages.yaml").write_text(block, encoding="utf8")
             continue
         for line in block.splitlines():
-            done = run(line, tmp_path)
-            assert done.returncode == (1 if "data check" in line else 0), (line, done.stderr)
+            done = run(line)
+            assert done.exit_code == (1 if "data check" in line else 0), (line, done.stderr)
             told[" ".join(line.split()[:3])] = done.stdout
     draft = (tmp_path / "draft.yaml").read_text(encoding="utf8")
     assert 'dialect: {"delimiter": ";", "decimal": ",", "thousands": ".", "encoding": "latin-1"}' in draft
@@ -49,7 +56,7 @@ def test_the_page_is_a_way_from_a_dirty_file_to_a_report(tmp_path: Path) -> None
         assert not any(cell in draft for cell in (person, wage, day, f"[{age}", region) if cell)
     for name in header.split(";"):
         assert json.dumps(name) in draft
-    assert run("optcomp plan draft.yaml", tmp_path).returncode == 2
+    assert run("optcomp plan draft.yaml").exit_code == 2
     checked = told["optcomp data check"]
     rows = [line.split(";") for line in lines]
     assert f"{sum(not row[3] for row in rows):,}" in checked  # missing wages
@@ -66,8 +73,8 @@ def test_the_page_is_a_way_from_a_dirty_file_to_a_report(tmp_path: Path) -> None
     assert "proved" in told["optcomp verify wages.release.json"]
     plan = (tmp_path / "wages.yaml").read_text(encoding="utf8").replace("'Süd'", "'Sued'")
     (tmp_path / "wrong.yaml").write_text(plan, encoding="utf8")
-    refused = run("optcomp plan wrong.yaml", tmp_path)
-    assert refused.returncode == 2
+    refused = run("optcomp plan wrong.yaml")
+    assert refused.exit_code == 2
     assert "'Sued', which is no declared category of 'Region'" in refused.stderr
 
 

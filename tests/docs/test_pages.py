@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shlex
-import subprocess
-import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 
 import optcomp as oc
 from optcomp.interactive import quotas
+from tests.unit.cli.in_process import invoke
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -34,45 +34,58 @@ def _name(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", _with("python"), ids=_name)
-def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.slow_cases(
+    "README.md",  # this and the next three start a server
+    "docs/center.md",
+    "docs/how-to/ask-from-python.md",
+    "docs/how-to/make-a-budget-last.md",
+    "docs/auditing.md",
+    "docs/interactive.md",
+    "docs/ledger.md",
+)
+def test_python_blocks_run(
+    page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A block followed by a text block shows exactly what it prints; each is a program of its own."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # pages do not remove their folders
     blocks = BLOCK.findall(page.read_text(encoding="utf8"))
     for (kind, text), (next_kind, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
         if kind == "python":
-            quotas.RECORD = quotas.Record()
+            monkeypatch.setattr(quotas, "RECORD", quotas.Record())
             exec(compile(text, _name(page), "exec"), {})
             printed = capsys.readouterr().out
             if next_kind == "text":
                 assert printed == shown
 
 
-def _console_cases() -> list[tuple[Path, str, str]]:
+def _shown_commands(page: Path) -> Iterator[tuple[str, str]]:
     """Each `$ optcomp ...` line of a console block with the output shown below it."""
-    cases = []
-    for page in _with("console"):
-        for block in _blocks(page, "console"):
-            for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, shown = piece.partition("\n")
-                if command.startswith("optcomp"):
-                    cases.append((page, command, shown))
-    return cases
+    for block in _blocks(page, "console"):
+        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = piece.partition("\n")
+            if command.startswith("optcomp "):
+                yield command, shown
 
 
-@pytest.mark.parametrize(("page", "command", "shown"), _console_cases(), ids=lambda value: str(value)[:60])
-def test_console_blocks_show_real_output(page: Path, command: str, shown: str, tmp_path: Path) -> None:
-    arguments = [
-        str(tmp_path / argument) if argument.endswith(".png") else argument for argument in shlex.split(command)[1:]
-    ]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    call = [str(Path(sys.executable).with_name("optcomp")), *arguments]
-    run = subprocess.run(call, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
-    printed = run.stdout.replace(str(tmp_path) + "/", "")
-    assert [line.rstrip() for line in printed.rstrip().splitlines()] == [
-        line.rstrip() for line in shown.rstrip().splitlines()
-    ]
+@pytest.mark.parametrize("page", _with("console"), ids=_name)
+def test_console_blocks_show_real_output(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process; pictures are written elsewhere."""
+    monkeypatch.chdir(ROOT)
+    wrong = []
+    for command, shown in _shown_commands(page):
+        words = [str(tmp_path / word) if word.endswith(".png") else word for word in shlex.split(command)[1:]]
+        done = invoke(words, env={"COLUMNS": "100", "NO_COLOR": "1"})
+        printed = done.stdout.replace(f"{tmp_path}/", "")
+        if done.exit_code != 0 or _lines(printed) != _lines(shown):
+            wrong.append(f"$ {command}\n{printed}{done.stderr}exit code {done.exit_code}; the page shows:\n{shown}")
+    assert wrong == [], "\n".join(wrong)
 
 
-def _generator() -> ModuleType:
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def _generator() -> Any:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None
@@ -81,10 +94,20 @@ def _generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["theorems.md", "command-line.md", "figure-2.md", "plan-schema.json", "walks.md"])
+def _help(command: tuple[str, ...]) -> str:
+    """What --help prints, in this process; `make docs` starts a process for each command, with the same settings."""
+    plain = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    return "\n".join(_lines(invoke([*command, "--help"], env=plain).stdout.strip()))
+
+
+@pytest.mark.parametrize(
+    "name", ["command-line.md", "figure-2.md", "plan-schema.json", pytest.param("walks.md", marks=pytest.mark.slow)]
+)
 def test_generated_pages_are_current(name: str) -> None:
-    """Run `make docs` when this fails."""
-    assert (ROOT / "docs" / name).read_text(encoding="utf8") == _generator().PAGES[name]()
+    """Run `make docs` when this fails; `test_reference_pages.py` has the other pages."""
+    generator = _generator()
+    generator._help = _help
+    assert (ROOT / "docs" / name).read_text(encoding="utf8") == generator.PAGES[name]()
 
 
 def test_every_method_and_public_name_is_documented() -> None:

@@ -6,6 +6,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,20 @@ import yaml
 from typer.main import get_command
 
 from optcomp.cli.main import app
+from optcomp.errors import OptcompError
 from optcomp.planner import read
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
-RUN = {"docs/center.md", "docs/operations.md", *(f"docs/how-to/{path.name}" for path in (DOCS / "how-to").iterdir())}
+RUN = ("docs/center.md", "docs/operations.md", "docs/how-to/")
 """Pages whose bash blocks run as one program."""
 KINDS = {"python", "console", "bash", "sh", "text", "output", "yaml", "csv", "math", "py"}
 """python, console and bash run; sh is looked up here; text is compared with what runs before it; output is what one
 run has printed; yaml is a plan; csv is a list of mechanisms; math is drawn; py is a signature of a reference."""
 _FENCE = re.compile(r"^```(\w*)(?: opacus| jax-privacy| flower)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_HIDDEN = re.compile(r"^[ >]+(?:```|~~~)(\w+)", re.MULTILINE)
+"""A block in a list or a quotation, where no test looks for it."""
 _INDENTED = re.compile(r"(?<=\n\n)((?:    [^\n]+\n)+)")
 _INLINE = re.compile(r"`(optcomp [^`]+)`")
 _TARGET = re.compile(r"`make ([a-z][\w-]*)")
@@ -55,7 +59,7 @@ def problem(command: str) -> str | None:
         words = shlex.split(command)[1:]
     except ValueError:
         words = command.split()[1:]
-    here: Any = get_command(app)
+    here = _program()
     while words and hasattr(here, "commands"):
         if words[0].startswith("-") or words[0] in _UNKNOWN:
             break
@@ -73,6 +77,11 @@ def problem(command: str) -> str | None:
     return next((f"no option {word}" for word in asked if word not in known), None)
 
 
+@cache
+def _program() -> Any:
+    return get_command(app)
+
+
 def _alternatives(word: str, group: Any) -> set[str]:
     """The commands of a group; `a|b` stands for both."""
     known = set(group.commands)
@@ -84,13 +93,56 @@ def _default(group: Any, words: list[str]) -> Any:
     return group.commands.get("show") if re.search(r"[./]|^[A-Z]", words[0]) else None
 
 
+def problems(name: str, text: str) -> Iterator[str]:
+    """Everything that is wrong with what a page shows."""
+    blocks = _FENCE.findall(text)
+    yield from (f"{each}: {wrong}" for each in commands(text) if (wrong := problem(each)))
+    yield from wrong_kinds(name, {kind for kind, _ in blocks}, set(_HIDDEN.findall(text)))
+    lines = [line for kind, block in blocks if kind == "console" for line in block.splitlines() if line[:2] == "$ "]
+    yield from (f"{line}: not tested" for line in lines if not line.startswith(("$ optcomp ", "$ make ")))
+    shown = [line.split()[2] for line in lines if line.startswith("$ make ")]
+    yield from (f"no target {each}" for each in (*shown, *_TARGET.findall(text)) if f"\n{each}:" not in _makefile())
+    extras = {extra for each in _EXTRAS.findall(text) for extra in each.split(",")}
+    yield from (f"no extra {each}" for each in sorted(extras - _extras()))
+    yield from (wrong for kind, block in blocks if kind == "yaml" for wrong in plan_problems(block))
+
+
+def wrong_kinds(name: str, kinds: set[str], hidden: set[str]) -> Iterator[str]:
+    """Kinds of blocks that no test looks at, or not on this page."""
+    yield from (f"a block of kind {each!r}" for each in sorted(kinds - KINDS))
+    yield from (f"a block of kind {each!r} in a list, where it is not tested" for each in sorted(hidden - {"math"}))
+    if "bash" in kinds and not name.startswith(RUN):
+        yield "bash, on a page whose commands do not run"
+    if "py" in kinds and Path(name).parent.name != "reference":
+        yield "py, on a page that is no reference"
+
+
+def plan_problems(block: str) -> Iterator[str]:
+    """Why a plan that is shown cannot be read."""
+    try:
+        if not read(yaml.safe_load(block)).table.columns:
+            yield "a plan without columns"
+    except (OptcompError, yaml.YAMLError) as error:
+        yield f"a plan that cannot be read: {error}"
+
+
+@cache
+def _makefile() -> str:
+    return (ROOT / "Makefile").read_text(encoding="utf8")
+
+
+@cache
+def _extras() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+    return set(project["optional-dependencies"])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_commands_and_their_options_are_there(page: Path) -> None:
-    found = {each: problem(each) for each in commands(page.read_text(encoding="utf8"))}
-    assert {each: wrong for each, wrong in found.items() if wrong} == {}
+def test_what_a_page_shows_is_there(page: Path) -> None:
+    assert list(problems(_name(page), page.read_text(encoding="utf8"))) == []
 
 
-def test_what_is_not_there_is_noticed() -> None:
+def test_commands_that_are_not_there_are_noticed() -> None:
     assert problem("optcomp compose 0.1x5 --delta 1e-6") is None
     assert problem("optcomp compose 0.1x5 --delat 1e-6") == "no option --delat"
     assert problem("optcomp ledger forget survey.ledger") == "no command 'forget'"
@@ -104,36 +156,39 @@ def test_what_is_not_there_is_noticed() -> None:
     assert sum(len(list(commands(page.read_text(encoding="utf8")))) for page in PAGES) > 150
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_every_block_has_a_kind_that_is_tested(page: Path) -> None:
-    kinds = {kind for kind, _ in _FENCE.findall(page.read_text(encoding="utf8"))}
-    assert kinds <= KINDS
-    indented = re.findall(r"^[ >]+(?:```|~~~)(\w+)", page.read_text(encoding="utf8"), re.MULTILINE)
-    assert set(indented) <= {"math"}  # nothing that should run hides in a list
-    assert "bash" not in kinds or _name(page) in RUN
-    assert "py" not in kinds or page.parent.name == "reference"
+PLAN = """plan: 1
+data: {rows: 10}
+columns: {age: {integers: [0, 99]}}
+budget: {epsilon: 1}
+statistics: {all: {count: rows}}
+"""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_consoles_show_commands_that_are_tested(page: Path) -> None:
-    blocks = [block for kind, block in _FENCE.findall(page.read_text(encoding="utf8")) if kind == "console"]
-    lines = [line for block in blocks for line in block.splitlines() if line.startswith("$ ")]
-    assert [line for line in lines if not line.startswith(("$ optcomp ", "$ make "))] == []
-    makefile = (ROOT / "Makefile").read_text(encoding="utf8")
-    assert all(f"\n{line.split()[2]}:" in makefile for line in lines if line.startswith("$ make "))
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Say `optcomp forget FILE`.\n", ["optcomp forget FILE: no command 'forget'"]),
+        ("```ruby\nputs 1\n```\n", ["a block of kind 'ruby'"]),
+        ("- then\n\n  ```bash\n  ls\n  ```\n", ["a block of kind 'bash' in a list, where it is not tested"]),
+        ("- then\n\n  ```math\n  1\n  ```\n", []),
+        ("```bash\nls\n```\n", ["bash, on a page whose commands do not run"]),
+        ("```py\ncompose()\n```\n", ["py, on a page that is no reference"]),
+        ("```console\n$ ls\na\n$ make test\n$ optcomp --version\n```\n", ["$ ls: not tested"]),
+        ("```console\n$ make coffee\n```\nor `make tea`\n", ["no target coffee", "no target tea"]),
+        ("`pip install '.[data,tea]'`\n", ["no extra tea"]),
+        (f"```yaml\n{PLAN}```\n", []),
+        (f"```yaml\n{PLAN.replace('epsilon', 'epsilom')}```\n", ["a plan that cannot be read: budget"]),
+        ("```yaml\n]\n```\n```ruby\n```\n", ["a block of kind 'ruby'", "a plan that cannot be read: while parsing"]),
+    ],
+    ids=range(12),
+)
+def test_what_is_wrong_is_noticed(text: str, found: list[str]) -> None:
+    """And all of it, not only the first."""
+    told = list(problems("docs/page.md", text))
+    assert len(told) == len(found)
+    assert all(wrong.startswith(start) for wrong, start in zip(told, found, strict=True)), told
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_extras_and_targets_are_there(page: Path) -> None:
-    text = page.read_text(encoding="utf8")
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]["optional-dependencies"]
-    assert {extra for each in _EXTRAS.findall(text) for extra in each.split(",")} <= set(extras)
-    makefile = (ROOT / "Makefile").read_text(encoding="utf8")
-    assert [target for target in _TARGET.findall(text) if f"\n{target}:" not in makefile] == []
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if "```yaml\n" in page.read_text(encoding="utf8")], ids=_name)
-def test_plans_that_are_shown_can_be_read(page: Path) -> None:
-    shown = [block for kind, block in _FENCE.findall(page.read_text(encoding="utf8")) if kind == "yaml"]
-    for block in shown:
-        assert read(yaml.safe_load(block)).table.columns
+def test_where_a_block_may_stand_depends_on_the_page() -> None:
+    assert list(problems("docs/how-to/page.md", "```bash\nls\n```\n")) == []
+    assert list(problems("docs/reference/page.md", "```py\ncompose()\n```\n")) == []

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from optcomp.cli.ask.words import statistic_in
 from optcomp.cli.failures import Complaint
-from optcomp.cli.main import app
 from optcomp.errors import InvalidInput
 from optcomp.statistics import (
     CDF,
@@ -24,6 +22,7 @@ from optcomp.statistics import (
     Sum,
     Variance,
 )
+from tests.unit.cli.in_process import invoke
 
 NOBODY = "http://127.0.0.1:9"
 """Where nobody answers."""
@@ -66,7 +65,7 @@ def test_what_is_no_statistic_is_refused(text: str) -> None:
 def said(*arguments: str, **environment: str) -> str:
     """What is said on standard error; nothing is printed, and the exit code is 2."""
     given = {"OPTCOMP_TOKEN": None, "OPTCOMP_SERVER": None} | environment
-    result = CliRunner().invoke(app, ["ask", *arguments], env=given)
+    result = invoke(["ask", *arguments], env=given)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
     return result.stderr
@@ -94,7 +93,7 @@ def test_a_bad_option_is_named(option: str, value: str) -> None:
 
 def test_no_option_takes_the_token_itself() -> None:
     """Whoever lists processes would read it."""
-    shown = CliRunner().invoke(app, ["ask", "--help"], env={"COLUMNS": "200"}).stdout
+    shown = invoke(["ask", "--help"], env={"COLUMNS": "200"}).stdout
     assert "--token-file" in shown
     assert "--token " not in shown
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.cli.failures import one_line
-from optcomp.cli.main import app
 from optcomp.cli.writing.wording import explained, with_given
+from tests.unit.cli.in_process import invoke
 
 _SHAPE = "write ε or ε,δ, then xN for N of them, as in 0.1x50 or 0.2,1e-9x50"
 _NUMBER = "must be a number such as 0.1, 1e-9 or 1/3"
@@ -151,13 +149,13 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("command", "line"), COMMANDS.items())
 def test_command(command: str, line: str) -> None:
-    result = CliRunner().invoke(app, shlex.split(command))
+    result = invoke(command)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"optcomp: {line}\n")
 
 
 @pytest.mark.parametrize(("text", "line"), FILES.items(), ids=range(len(FILES)))
 def test_file(text: str, line: str) -> None:
-    result = CliRunner().invoke(app, ["compose", "--from", "-", "--delta", "1e-6"], input=text)
+    result = invoke(["compose", "--from", "-", "--delta", "1e-6"], text)
     between = "" if line.startswith(",") else ": "
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"optcomp: standard input{between}{line}\n"
@@ -175,7 +173,7 @@ def test_file(text: str, line: str) -> None:
 )
 def test_one_line_whoever_writes_it(command: str, words: str) -> None:
     """Texts that belong to the library or to Typer: one line that names the culprit."""
-    result = CliRunner().invoke(app, shlex.split(command))
+    result = invoke(command)
     assert (result.exit_code, result.stdout) == (2, "")
     assert words in result.stderr
     assert result.stderr.startswith("optcomp: ")
@@ -184,19 +182,18 @@ def test_one_line_whoever_writes_it(command: str, words: str) -> None:
 
 @pytest.mark.parametrize("command", ["0.1x9 --epsilon 1e400 --json", "1e400 --delta 1e-6", "0.1x9 --delta 1e-400"])
 def test_numbers_beyond_floats_leave_no_traceback(command: str) -> None:
-    result = CliRunner().invoke(app, shlex.split(f"compose {command}"))
-    assert isinstance(result.exception, SystemExit | None)
+    result = invoke(f"compose {command}")
     assert result.stderr.count("\n") == (1 if result.exit_code else 0)
 
 
 def test_yaml_syntax_names_a_line() -> None:
-    result = CliRunner().invoke(app, ["compose", "--from", "-", "--delta", "0"], input="- 0.1\n- [0.1\n")
+    result = invoke(["compose", "--from", "-", "--delta", "0"], "- 0.1\n- [0.1\n")
     assert result.exit_code == 2
     assert result.stderr.startswith("optcomp: standard input, line 3: ")
 
 
 def test_missed_precision_says_what_is_proved() -> None:
-    result = CliRunner().invoke(app, shlex.split("compose 0.1x9 --method kov --rtol 1e-12 --delta 1e-6"))
+    result = invoke("compose 0.1x9 --method kov --rtol 1e-12 --delta 1e-6")
     assert result.exit_code == 2
     assert result.stderr.startswith("optcomp: --rtol: the proved bracket 0.8996697")
     assert " ≤ ε ≤ 0.9" in result.stderr
@@ -218,5 +215,5 @@ def test_library_words_become_options() -> None:
 @pytest.mark.parametrize("format", ["csv", "json", "yaml"])
 @pytest.mark.parametrize("text", ["", " \n\n"])
 def test_empty_files_are_all_alike(format: str, text: str) -> None:
-    result = CliRunner().invoke(app, shlex.split(f"compose --from - --format {format} --delta 0"), input=text)
+    result = invoke(f"compose --from - --format {format} --delta 0", text)
     assert (result.exit_code, result.stderr) == (2, "optcomp: standard input: holds no mechanisms\n")

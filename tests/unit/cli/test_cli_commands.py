@@ -5,26 +5,24 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.main import app
 from optcomp.cli.options import complete_format, complete_method
 from optcomp.cli.sought_total import SoughtTotal
 from optcomp.cli.theorems import complete_theorem
 from optcomp.cli.writing.digits import decimal_ends, saving
 from optcomp.composition import excess, published, shown_down, shown_up
+from tests.unit.cli.in_process import invoke
 
 
 def printed(command: str, text: str | None = None) -> str:
-    result = CliRunner().invoke(app, shlex.split(command), input=text)
+    result = invoke(command, text)
     assert (result.exit_code, result.stderr) == (0, ""), result.stderr
     return result.stdout
 
@@ -110,19 +108,19 @@ def test_compare_says_what_is_not_shown() -> None:
 
 
 def test_narrow_pages_lose_no_digits() -> None:
-    result = CliRunner(env={"COLUMNS": "30"}).invoke(app, shlex.split("compare 0.01x1000 --delta 1e-9"))
+    result = invoke("compare 0.01x1000 --delta 1e-9", env={"COLUMNS": "30"})
     assert "1.782933" in result.stdout
     assert "…" not in result.stdout
 
 
 @pytest.mark.parametrize(("columns", "headings"), [(60, 4), (79, 4), (80, 5), (104, 5), (120, 6)])
 def test_narrow_terminals_get_fewer_columns(columns: int, headings: int) -> None:
-    terminal = CliRunner(env={"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "NO_COLOR": "1"})
-    text = re.sub(r"\x1b\[\d*m", "", terminal.invoke(app, shlex.split("compare 0.01x1000 --delta 1e-9")).stdout)
+    terminal = {"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "NO_COLOR": "1"}
+    text = re.sub(r"\x1b\[\d*m", "", invoke("compare 0.01x1000 --delta 1e-9", env=terminal).stdout)
     assert "1.782933" in text
     assert max(map(len, text.splitlines())) <= columns
     assert next(line for line in text.splitlines() if "excess" in line).count("│") == headings + 1
-    answer = terminal.invoke(app, shlex.split("compose 0.01x1000 --delta 1e-9")).stdout
+    answer = invoke("compose 0.01x1000 --delta 1e-9", env=terminal).stdout
     assert ("(publish this)" in answer) == (columns < 90)
 
 

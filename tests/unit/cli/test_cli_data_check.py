@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
 
-from optcomp.cli.main import app
 from optcomp.planner.source import dumped
 from tests.plans import small
+from tests.unit.cli.in_process import Result, invoke
 
 NOTICE = "Exact numbers, without noise: for whoever holds the data; do not publish."
 ROWS = {"age": [i % 100 for i in range(1000)], "region": ["north", "south"] * 500, "year": [2020] * 1000}
 
 
 def run(arguments: str) -> Result:
-    return CliRunner().invoke(app, ["data", "check", *shlex.split(arguments)])
+    return invoke(f"data check {arguments}")
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +107,7 @@ def test_what_the_lot_does() -> None:
 
 
 def test_it_had_another_name() -> None:
-    result = CliRunner().invoke(app, ["plan", "check", "plan.yaml", "--data", "people.csv"])
+    result = invoke(["plan", "check", "plan.yaml", "--data", "people.csv"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "optcomp: `optcomp plan check` is `optcomp data check` now, with the same arguments\n"
 

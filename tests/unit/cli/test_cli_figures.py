@@ -13,15 +13,14 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from optcomp.cli.figures import command as figures
 from optcomp.cli.figures.counts import remarks
 from optcomp.cli.figures.drawings import PICTURES
-from optcomp.cli.main import app
 from optcomp.proofs import count_noise as count_noise_module
 from optcomp.proofs import figures as data
 from optcomp.proofs.count_noise import WAYS, CountNoise, Way, compare_counts, count_noise
+from tests.unit.cli.in_process import invoke
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = DOCS / "losses-and-curves.md"
@@ -30,7 +29,7 @@ NAMES = "counts, lecture-1, murtagh-vadhan-2, concurrent, simulation"
 
 
 def invoked(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["figures", *arguments])
+    return invoke(["figures", *arguments])
 
 
 @pytest.fixture
@@ -124,7 +123,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
-    """The whole comparison, ten seconds of it."""
+    """The whole comparison."""
     result = invoked(str(tmp_path), "--only", "counts")
     assert result.exit_code == 0
     lines = [line.rstrip() for line in result.stdout.replace(str(tmp_path), "pictures").splitlines()]

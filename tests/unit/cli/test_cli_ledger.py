@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from optcomp.cli.main import app
 from optcomp.interactive import SumFilter
 from optcomp.ledger import Ledger
 from optcomp.statistics import Count
 from tests.filled_ledger import change, filled, table
+from tests.unit.cli.in_process import Result, invoke
 
 
 def run(arguments: str) -> Result:
-    return CliRunner().invoke(app, ["ledger", *shlex.split(arguments)])
+    return invoke(f"ledger {arguments}")
 
 
 @pytest.fixture(autouse=True)

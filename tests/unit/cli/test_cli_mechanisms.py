@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.main import app
 from optcomp.cli.reading.items import entry_of
 from optcomp.guarantees import KnownLoss, RenyiBounded
 from optcomp.reading import (
@@ -33,6 +30,7 @@ from optcomp.reading import (
     tally,
     written,
 )
+from tests.unit.cli.in_process import invoke
 
 SAMPLED = oc.PoissonSubsampled(oc.Gaussian("1"), "0.01")
 
@@ -111,7 +109,7 @@ WRONG = {
 
 
 def invoked(command: str, text: str | None = None) -> Any:
-    return CliRunner().invoke(app, shlex.split(command), input=text)
+    return invoke(command, text)
 
 
 def printed(command: str, text: str | None = None) -> str:
@@ -138,7 +136,7 @@ def test_numbers_are_taken_as_written() -> None:
 
 @pytest.mark.parametrize(("item", "line"), WRONG.items())
 def test_wrong_expressions_are_one_line(item: str, line: str) -> None:
-    result = CliRunner().invoke(app, ["compose", item, "--delta", "1e-6"])
+    result = invoke(["compose", item, "--delta", "1e-6"])
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"optcomp: item {item!r}: {line}\n")
 
 

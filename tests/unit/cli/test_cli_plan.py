@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
-from optcomp.cli.main import app
 from optcomp.cli.plan.command import plan_app
 from optcomp.planner import make_plan, read
 from optcomp.planner.edits import put
@@ -24,12 +21,13 @@ from optcomp.planner.plan_schema import schema
 from optcomp.planner.source import dumped, load
 from optcomp.statistics import FILE_ENDINGS
 from tests.plans import ROOT, Plain, every_kind, small, spoiled
+from tests.unit.cli.in_process import Result, invoke
 
 PAIR: Plain = {"epsilon": 1, "delta": "1e-6"}
 
 
 def run(arguments: str, text: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["plan", *shlex.split(arguments)], input=text)
+    return invoke(f"plan {arguments}", text)
 
 
 @pytest.fixture(autouse=True)
@@ -215,10 +213,10 @@ def test_the_private_folder_of_the_ledger_may_lie_elsewhere() -> None:
     released = run("release a.yaml --data people.parquet --private hidden")
     assert (released.exit_code, released.stderr) == (0, "")
     opened = ["ledger", "open", "other.ledger", "people", "--epsilon", "1", "--delta", "1e-4", "--private", "kept"]
-    assert CliRunner().invoke(app, opened).exit_code == 0
+    assert invoke(opened).exit_code == 0
     entered = ["ledger", "enter", "other.ledger", "a.release.json"]
-    assert "may be a copy" in CliRunner().invoke(app, entered).stderr
-    assert CliRunner().invoke(app, [*entered, "--private", "kept"]).exit_code == 0
+    assert "may be a copy" in invoke(entered).stderr
+    assert invoke([*entered, "--private", "kept"]).exit_code == 0
     assert not Path("people.parquet.ledger.private").exists()
 
 
@@ -254,14 +252,14 @@ def test_a_release_shows_many_cells_in_part() -> None:
 
 def test_releases_can_be_verified() -> None:
     assert run("release plan.yaml --data people.parquet").exit_code == 0
-    result = CliRunner().invoke(app, ["verify", "plan.release.json"])
+    result = invoke(["verify", "plan.release.json"])
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("proved: ")
     Path("noise.yaml").write_text(
         dumped(small(budget=PAIR, statistics={"a": {"count": None, "mechanism": "gaussian"}})), encoding="utf8"
     )
     assert run("release noise.yaml --data people.parquet").exit_code == 0
-    result = CliRunner().invoke(app, ["verify", "noise.release.json"])
+    result = invoke(["verify", "noise.release.json"])
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("proved: ")
     assert "by the engine itself" not in result.stdout
@@ -287,8 +285,9 @@ def test_the_three_commands_of_the_docs() -> None:
     assert "Release about survey" in Path("report.html").read_text(encoding="utf8")
     view = json.loads(Path("final.release.json").read_text(encoding="utf8"))
     values = {entry["name"]: entry.get("value") for entry in view["statistics"]}
+    # Gaussian noise, off by at most 48 and 0.1 in 95 % of all releases: 20 and 9 standard deviations, below 1e-18
     assert values["rows"] == pytest.approx(60_000, abs=500)
-    assert values["mean_age"] == pytest.approx(51.5, abs=0.5)
+    assert values["mean_age"] == pytest.approx(51.504, abs=0.5)
     errors = {entry["name"]: entry["error"] for entry in view["facts"]["statistics"]}
     assert errors["mean_age"] <= 0.1
 
@@ -299,7 +298,7 @@ def test_the_example() -> None:
     result = run(f"release {ROOT / 'examples' / 'plan.yaml'} --data {data} --out out.json --ledger own.ledger")
     assert result.exit_code == 0
     assert result.stderr.startswith("optcomp: a new ledger was made, ")
-    assert cells(result, "mean_hours")[2].startswith("34.")
+    assert cells(result, "mean_hours")[2].startswith("34.")  # 34.54 with σ = 0.04: 35 is 12 σ away, below 1e-33
 
 
 _KNOWN = (
@@ -620,13 +619,12 @@ def test_hostile_documents_end_in_a_plan_or_in_one_line(document: Any) -> None:
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.startswith("optcomp: ")
         assert result.stderr.count("\n") == 1
-        assert isinstance(result.exception, SystemExit)
 
 
 @given(st.text(max_size=200))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hostile_text_ends_in_one_line(text: str) -> None:
-    result = CliRunner().invoke(app, ["plan", "-"], input=text.encode("utf8", "surrogatepass"))
+    result = invoke(["plan", "-"], text.encode("utf8", "surrogatepass"))
     assert result.exit_code == 2
     assert result.stderr.startswith("optcomp: standard input")
     assert result.stderr.count("\n") == 1

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from optcomp.cli.main import app
+from tests.unit.cli.in_process import invoke
 
 
 @pytest.mark.parametrize("name", ["people.csv", "people.TSV", "people.csv.gz", "people.parquet"])
@@ -24,16 +22,16 @@ from optcomp.cli.main import app
 def test_a_file_of_data_in_the_place_of_the_plan_is_not_shown(name: str, command: str, tmp_path: Path) -> None:
     data = tmp_path / name
     data.write_text("person,age\n17341: 2021,SECRET\n", encoding="utf8")
-    result = CliRunner().invoke(app, shlex.split(command.format(data)))
+    result = invoke(command.format(data))
     assert result.exit_code == 2
-    assert "SECRET" not in result.output
-    assert "named like a file of data" in result.output
+    assert "SECRET" not in result.stdout + result.stderr
+    assert "named like a file of data" in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("text", ["person,age\n1,SECRET\n", "- SECRET\n", "SECRET"])
 def test_what_is_no_mapping_is_not_shown(text: str, tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(text, encoding="utf8")
-    result = CliRunner().invoke(app, ["plan", str(tmp_path / "plan.yaml")])
+    result = invoke(["plan", str(tmp_path / "plan.yaml")])
     assert result.exit_code == 2
-    assert "SECRET" not in result.output
-    assert "must be a mapping" in result.output
+    assert "SECRET" not in result.stdout + result.stderr
+    assert "must be a mapping" in result.stdout + result.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shlex
 from pathlib import Path
 
 import matplotlib
@@ -13,19 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.cli.compose.growth_plot import MOST_POINTS
 from optcomp.cli.drawing import affordable_points
-from optcomp.cli.main import app
 from optcomp.composition import growing
 from optcomp.reading import MechanismCounts
+from tests.unit.cli.in_process import invoke
 
 
 def test_png_is_not_blank(tmp_path: Path) -> None:
     path = tmp_path / "out.png"
-    result = CliRunner().invoke(app, ["compare", "0.01x1000", "--delta", "1e-9", "--plot", str(path)])
+    result = invoke(["compare", "0.01x1000", "--delta", "1e-9", "--plot", str(path)])
     assert result.exit_code == 0, result.stderr
     assert f"The plot is in {path}" in result.stdout
     image = matplotlib.image.imread(path)
@@ -41,7 +39,7 @@ def test_png_is_not_blank(tmp_path: Path) -> None:
 def test_svg_and_pdf(tmp_path: Path, command: str) -> None:
     for kind, magic in {"svg": b"<?xml", "pdf": b"%PDF"}.items():
         path = tmp_path / f"out.{kind}"
-        result = CliRunner().invoke(app, [*shlex.split(f"compare {command} --json"), "--plot", str(path)])
+        result = invoke(f"compare {command} --json --plot {path}")
         assert result.exit_code == 0, result.stderr
         assert json.loads(result.stdout)["bounds"]
         assert path.read_bytes().startswith(magic)
@@ -50,7 +48,7 @@ def test_svg_and_pdf(tmp_path: Path, command: str) -> None:
 def test_infinite_points_are_left_out(tmp_path: Path) -> None:
     """Past a hundred mechanisms nothing is proved, before that there is a curve."""
     path = tmp_path / "out.png"
-    result = CliRunner().invoke(app, ["compare", "0.1,1e-8x200", "--delta", "1e-6", "--plot", str(path)])
+    result = invoke(["compare", "0.1,1e-8x200", "--delta", "1e-6", "--plot", str(path)])
     assert (result.exit_code, result.stderr) == (0, "")
     assert path.stat().st_size > 10_000
 
@@ -88,7 +86,7 @@ def test_labels_say_what_the_axes_cannot(tmp_path: Path) -> None:
     for items in ("0.1", "0.1 0.2 0.3", "0.1x3 0.2x8"):
         path = tmp_path / "out.svg"
         with matplotlib.rc_context({"svg.fonttype": "none"}):
-            result = CliRunner().invoke(app, ["compare", *items.split(), "--epsilon", "0.2", "--plot", str(path)])
+            result = invoke(["compare", *items.split(), "--epsilon", "0.2", "--plot", str(path)])
         assert result.exit_code == 0, result.stderr
         drawn[items] = path.read_text(encoding="utf8")
     assert "basic composition (0)" in drawn["0.1"]
@@ -100,6 +98,6 @@ def test_labels_say_what_the_axes_cannot(tmp_path: Path) -> None:
 
 def test_nothing_but_zeros_is_not_drawn(tmp_path: Path) -> None:
     path = tmp_path / "out.svg"
-    result = CliRunner().invoke(app, ["compare", "0.1", "--epsilon", "0.2", "--adaptive", "--plot", str(path)])
+    result = invoke(["compare", "0.1", "--epsilon", "0.2", "--adaptive", "--plot", str(path)])
     assert (result.exit_code, path.exists()) == (2, False)
     assert result.stderr == "optcomp: --plot: there is no δ above 1e-30 at ε = 0.2, so nothing to draw\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,21 @@ import matplotlib
 import matplotlib.image
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.cli.drawing import affordable_points
-from optcomp.cli.main import app
 from optcomp.cli.show.loss_histogram import histogram, loss_histogram
 from optcomp.cli.show.mechanism_facts import MechanismFacts
 from optcomp.cli.show.panels import MOST_POINTS
 from optcomp.cli.show.privacy_curve import DELTAS, EPSILONS
 from optcomp.reading import MechanismCounts
+from tests.unit.cli.in_process import invoke
 
 BLUE, ORANGE, BLACK = (0, 114, 178), (213, 94, 0), (0, 0, 0)
 
 
 def printed(command: str) -> str:
-    result = CliRunner().invoke(app, shlex.split(command))
+    result = invoke(command)
     assert (result.exit_code, result.stderr) == (0, ""), result.stderr
     return result.stdout
 
@@ -128,7 +126,7 @@ def test_notions_have_a_renyi_curve_instead() -> None:
 
 
 def test_nothing_to_show() -> None:
-    result = CliRunner().invoke(app, ["show"])
+    result = invoke(["show"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "optcomp: nothing to show: give items such as 0.1x50 or 'gaussian(sigma=4)'\n"
 
@@ -146,7 +144,7 @@ def test_nothing_to_show() -> None:
 def test_bad_input(command: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken.png").mkdir()
-    result = CliRunner().invoke(app, shlex.split(command))
+    result = invoke(command)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"optcomp: {line}\n")
 
 

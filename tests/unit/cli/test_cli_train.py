@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import matplotlib.image
 import pytest
-from typer.testing import CliRunner
 
 import optcomp as oc
-from optcomp.cli.main import app
+from tests.unit.cli.in_process import invoke
 
 MNIST = "train --examples 60000 --batch 256 --epochs 20 --sigma 1.1"
 
 
 def printed(command: str, text: str | None = None) -> str:
-    result = CliRunner().invoke(app, shlex.split(command), input=text)
+    result = invoke(command, text)
     assert (result.exit_code, result.stderr) == (0, ""), result.stderr
     return result.stdout
 
@@ -29,7 +27,7 @@ def parsed(command: str, text: str | None = None) -> Any:
 
 
 def complaint(command: str, text: str | None = None) -> str:
-    result = CliRunner().invoke(app, shlex.split(command), input=text)
+    result = invoke(command, text)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith("optcomp: ")
@@ -159,6 +157,7 @@ def test_warnings_are_loud() -> None:
     assert view["lower"] == 0
 
 
+@pytest.mark.slow
 def test_a_plot(tmp_path: Path) -> None:
     path = tmp_path / "run.png"
     assert f"The plot is in {path}" in printed(f"{MNIST} --delta 1e-5 --plot {path}")

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 import optcomp as oc
-from optcomp.cli.main import app
 from tests.oracles.truth import Mechanism
 from tests.unit.checker.certificates import Document, by_digest, claim
+from tests.unit.cli.in_process import Result, invoke
 
 COINS: list[Mechanism] = [(0.5, 0.0, 2), (0.1, 1e-9, 3)]
 TRUE = claim(COINS, "epsilon", "1/1000000", 1.2, 1.3)
@@ -23,7 +22,7 @@ FALSE = TRUE | {"upper": 1.25}
 def verify(tmp_path: Path, document: object, arguments: str = "", text: str | None = None) -> Result:
     path = tmp_path / "certificate.json"
     path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf8")
-    return CliRunner().invoke(app, ["verify", str(path), *shlex.split(arguments)], input=text)
+    return invoke(["verify", str(path), *shlex.split(arguments)], text)
 
 
 def lines(result: Result) -> list[str]:
@@ -97,7 +96,7 @@ def test_mechanisms_from_a_file(tmp_path: Path, eps: str) -> None:
 
 
 def test_standard_input(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["verify", "-"], input=json.dumps(TRUE))
+    result = invoke(["verify", "-"], json.dumps(TRUE))
     assert result.exit_code == 0
     result = verify(tmp_path, by_digest(TRUE, COINS), "--from -", "0.5,0,2\n0.1,1e-9,3\n")
     assert result.exit_code == 0
@@ -112,7 +111,7 @@ def test_standard_input(tmp_path: Path) -> None:
     ],
 )
 def test_bad_calls(arguments: str, reason: str) -> None:
-    result = CliRunner().invoke(app, ["verify", *shlex.split(arguments)], input="{}")
+    result = invoke(f"verify {arguments}", "{}")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"optcomp: {reason}\n"
 
