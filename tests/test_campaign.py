@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from optcomp import Bound, NotAffordable, compose
 from optcomp.theorems.opt import CAPPED
@@ -19,42 +20,69 @@ from tests.oracles.checks import encloses
 from tests.oracles.halves import Halves
 
 TENTH = run.INSTANCES // 10
-SECONDS = 6.0
-"""About what one test may take, so that the tests spread evenly over processes."""
+SECONDS, SLOW_SECONDS = 0.5, 6.0
+"""Processor time that a test of the fast tier may take, about, and one of the others, so that workers share them."""
 TYPICAL = {
-    "middle": 1.0,
-    "units": 3.0,
-    "false-claims": 10.0,
-    "lattice": 1.5,
-    "bits": 0.5,
-    "equal": 0.3,
-    "mixtures": 1.5,
-    "grids": 2.0,
-    "labels": 2.0,
-    "settings": 2.0,
+    "bits": 0.02,
+    "calibrate": 0.02,
+    "equal": 0.1,
+    "types": 0.05,
+    "middle": 0.05,
+    "thousand": 0.04,
+    "units": 0.1,
+    "engine-equal": 0.1,
+    "engine-thousand": 0.05,
+    "engine-middle": 0.1,
+    "false-claims": 0.15,
+    "real": 0.3,
+    "grids": 0.4,
+    "labels": 0.8,
+    "lattice": 0.3,
+    "mixtures": 0.6,
+    "settings": 1.4,
 }
-"""Seconds for an instance of the slow classes."""
+"""Seconds of processor time for an instance, where it is more than a hundredth."""
+CHEAP = {
+    "grids": (0, 1, 2, 3),
+    "labels": (0, 1, 2),
+    "lattice": (0, 1, 2, 3),
+    "mixtures": (0, 1, 3, 4),
+    "settings": (2, 4, 5),
+}
+"""Instances that take less than a second, of classes in which others take several: these are in the fast tier."""
 
 
-def _chunks() -> list[tuple[str, range]]:
-    found = []
+def _chunks() -> dict[bool, list[tuple[str, list[int]]]]:
+    """All instances of a tenth, a few in each test; whether they are slow."""
+    found: dict[bool, list[tuple[str, list[int]]]] = {False: [], True: []}
     for kind, amount in run.amounts(list(CLASSES), TENTH).items():
-        each = round(SECONDS / TYPICAL.get(kind, 0.03))
-        found += [(kind, range(first, min(first + each, amount))) for first in range(0, amount, each)]
-    return sorted(found, key=lambda chunk: -len(chunk[1]) * TYPICAL.get(chunk[0], 0.03))  # the longest first
+        if kind in CHEAP:
+            found[False] += [(kind, [seed]) for seed in CHEAP[kind]]
+        seeds = [seed for seed in range(amount) if seed not in CHEAP.get(kind, ())]
+        each = max(1, round((SLOW_SECONDS if kind in CHEAP else SECONDS) / TYPICAL.get(kind, 0.01)))
+        found[kind in CHEAP] += [(kind, seeds[first : first + each]) for first in range(0, len(seeds), each)]
+    return found
 
 
-@pytest.mark.parametrize(
-    ("kind", "seeds"), [pytest.param(kind, seeds, id=f"{kind}-{seeds[0]}") for kind, seeds in _chunks()]
-)
-def test_a_tenth(kind: str, seeds: range) -> None:
+def _cases(slow: bool) -> list[ParameterSet]:
+    return [pytest.param(kind, seeds, id=f"{kind}-{seeds[0]}") for kind, seeds in _chunks()[slow]]
+
+
+@pytest.mark.parametrize(("kind", "seeds"), _cases(slow=False))
+def test_a_tenth(kind: str, seeds: list[int]) -> None:
     findings = [line for seed in seeds for line in run.told(judged(kind, seed))]
     assert not findings, "\n".join(findings)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "seeds"), _cases(slow=True))
+def test_slow_instances_of_a_tenth(kind: str, seeds: list[int]) -> None:
+    test_a_tenth(kind, seeds)
+
+
 def test_the_chunks_are_a_tenth() -> None:
-    jobs = {(kind, seed) for kind, seeds in _chunks() for seed in seeds}
-    assert jobs == set(run.campaign(list(CLASSES), TENTH, 0))
+    jobs = [(kind, seed) for chunks in _chunks().values() for kind, seeds in chunks for seed in seeds]
+    assert sorted(jobs) == sorted(run.campaign(list(CLASSES), TENTH, 0))
     assert len(jobs) >= 0.99 * TENTH
 
 

@@ -36,20 +36,20 @@ def test_a_statistic_can_be_drawn_alone(name: str) -> None:
     assert {type(each.statistic) for seed in range(10) for each in pairs.drawn(seed, only).questions} == {only}
 
 
-def frequent(seeds: int) -> Iterator[tuple[pairs.Pair, pairs.Asked, Frequent, found_values.Apart]]:
-    """Questions for values that nobody declared, with what an oracle counts."""
+def frequent(seeds: int) -> Iterator[tuple[int, pairs.Pair, pairs.Asked, Frequent, found_values.Apart]]:
+    """Questions for values that nobody declared, with their seed and what an oracle counts."""
     for seed in range(seeds):
         pair = pairs.drawn(seed, Frequent)
         vectors = [pairs.counted(pair, pairs.stored_rows(pair, rows)) for rows in (*pair.tables, pair.others)]
         for question, *each in zip(pair.questions, *vectors, strict=True):
             assert isinstance(question.statistic, Frequent)
-            yield pair, question, question.statistic, found_values.Apart.of(*each)
+            yield seed, pair, question, question.statistic, found_values.Apart.of(*each)
 
 
 def test_what_is_declared_of_values_that_nobody_declared_is_reached() -> None:
     """Pairs that change little would find nothing: the largest changes and the worst rows to be told all happen."""
     seen, asked = Counter[str](), 0
-    for pair, question, statistic, apart in frequent(TENTH):
+    for seed, pair, question, statistic, apart in frequent(TENTH):
         asked += 1
         (part,), changes = statistic.parts(pair.declared), apart.changes(list(apart.others))
         rows, groups, each = found_values.allowed(statistic, pair.declared)
@@ -63,7 +63,7 @@ def test_what_is_declared_of_values_that_nobody_declared_is_reached() -> None:
         seen["alone within bounds of groups"] += statistic.column in pair.declared.grouped_by and any(alone)
         seen["a condition"] += question.where is not None and any(alone)
         seen[f"of {statistic.of}"] += any(alone)
-        assert all(counts in set(leaks.ways(rows, groups, each)) for counts in alone)
+        assert all(counts in set(leaks.ways(rows, groups, each)) for counts in alone), f"seed {seed}"
     assert min(seen.values()) >= asked // 200, seen
 
 

@@ -50,6 +50,7 @@ def _asked(words: str) -> Setting:
     return next(one for one in found if words in str(one.items) and sum(one.items.values()) < 100)
 
 
+@pytest.mark.slow_cases("rate", "replace")
 @pytest.mark.parametrize("words", ["rate", "replace", "RandomizedResponse", "DiscreteGaussian", "DiscreteLaplace"])
 def test_a_wrong_side_is_found(words: str) -> None:
     asked = _asked(words)

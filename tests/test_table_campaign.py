@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from _pytest.mark import ParameterSet
 
 from optcomp.statistics import cells, preparing
 from tests.campaign import hostile, pairs, sources
-from tests.campaign.tables import CROWD, Job, jobs, judging
+from tests.campaign.tables import CROWD, ENGINES, Job, jobs, judging
+
+FIRST = 4
+"""Instances of each kind that are asked for in the fast tier."""
+
+
+def _in_parts(part: str, engine: str, amount: int, statistic: str | None = None) -> list[Job]:
+    """The first few, and the others fifty at a time."""
+    starts = [0, FIRST, *range(50, amount, 50), amount]
+    return [Job(part, engine, range(*ends), statistic) for ends in pairwise(starts)]
+
 
 AMOUNTS = [
-    *(
-        Job("cells", engine, range(first, first + 25))
-        for engine in ("csv", "tsv", "parquet", "arrow", "pandas", "duckdb")
-        for first in (0, 25)
-    ),
-    Job("cells", "postgres", range(50)),
+    *(job for engine in ENGINES if engine != "spark" for job in _in_parts("cells", engine, 50)),
     Job("cells", "spark", range(1)),
-    *(Job("pairs", "duckdb", range(first, first + 50)) for first in range(0, 200, 50)),
-    *(Job("pairs", "duckdb", range(first, first + 50), "frequent") for first in range(0, 200, 50)),
-    Job("pairs", "postgres", range(200)),
+    *_in_parts("pairs", "duckdb", 200),
+    *_in_parts("pairs", "duckdb", 200, "frequent"),
+    *_in_parts("pairs", "postgres", 200),
     Job("pairs", "spark", range(2)),
 ]
-"""A tenth, but for pairs on Spark, which take ten seconds each; one table of Spark holds the odd rows of a crowd."""
+"""A tenth, but for pairs on Spark, which take a second each; one table of Spark holds the odd rows of a crowd."""
 
 
 def _named(job: Job) -> str:
     return "-".join(filter(None, (job.part, job.statistic, job.engine, str(job.seeds.start))))
 
 
+def _case(job: Job) -> ParameterSet:
+    slow = job.engine == "spark" or len(job.seeds) > FIRST
+    return pytest.param(job, id=_named(job), marks=[pytest.mark.slow] if slow else [])
+
+
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for
-@pytest.mark.parametrize("job", [pytest.param(job, id=_named(job)) for job in AMOUNTS])
+@pytest.mark.parametrize("job", [_case(job) for job in AMOUNTS])
 def test_a_part_of_the_campaign(job: Job) -> None:
     with judging(job) as judge:
         findings = [line for seed in job.seeds for line in judge(seed)]
@@ -93,7 +105,7 @@ def test_a_cell_that_changes_how_others_are_read_is_noticed(monkeypatch: pytest.
 
 def test_a_change_beyond_what_is_declared_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing.Lot, "query", _all_rows)
-    lines = [line for seed in range(25) for line in _of_people(seed)]
+    lines = (line for seed in range(25) for line in _of_people(seed))
     assert any("and declares" in line for line in lines)
 
 

@@ -1,15 +1,16 @@
-"""Mechanisms of each kind, and a table for them."""
+"""Mechanisms of each kind, a table for them, and real noise that a second run meets again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from random import Random
 from typing import Any
 
 import numpy as np
 import pyarrow
+import pytest
 
 from optcomp.interactive import (
     GaussianSparseVector,
@@ -18,7 +19,11 @@ from optcomp.interactive import (
     PrivateMultiplicativeWeights,
     SparseVector,
 )
+from optcomp.interactive import guess_and_check as checking
+from optcomp.interactive import multiplicative_weights as weighing
+from optcomp.interactive import sparse_vector as comparing
 from optcomp.statistics import Categories, Count, Integers, Table
+from optcomp.statistics.noise import with_gaussian, with_laplace
 
 COLUMNS = {"age": Integers(0, 20), "region": Categories(["north", "south"])}
 
@@ -43,6 +48,18 @@ MECHANISMS: dict[str, Mechanism] = {
     "bins": PrivateMultiplicativeWeights(["region", "age"], edges=EDGES, where="age > 0", **WEIGHTS),  # type: ignore[arg-type]
 }
 """Each kind, in several ways."""
+QUIET: dict[str, Mechanism] = {
+    "quiet sparse": SparseVector(100, epsilon=10**5, positives=3),
+    "quiet refreshed": SparseVector(100, epsilon=10**5, positives=3, refresh=True),
+    "quiet gaussian": GaussianSparseVector(100, sigma_threshold=0.1, sigma_questions=0.1, questions=30, positives=3),
+    "quiet checked": GuessAndCheck(50, epsilon=10**5, corrections=3),
+    "quiet weights": PrivateMultiplicativeWeights(["region", "age"], tolerance=5, epsilon=10**8, corrections=2),
+}
+"""With so little noise that every question far from the threshold is answered rightly, and all of them close.
+
+Laplace noise has a scale of 1/1000, Gaussian noise a sigma of 1/10: a draw is not 0 with a probability below 1e-21.
+"""
+ALL_MECHANISMS = MECHANISMS | QUIET
 
 
 def through_json(value: Any) -> Any:
@@ -55,3 +72,42 @@ def asked(mechanism: Mechanism, rng: Random) -> tuple[Any, ...]:
         return (lambda label: (len(str(label)) * rng.random()) % 1,) if rng.random() < 0.7 else ("region != 'north'",)
     statistic = Count(f"age > {rng.randrange(20)}")
     return (statistic, rng.randrange(300)) if isinstance(mechanism, GuessAndCheck) else (statistic,)
+
+
+Draw = Callable[[Sequence[int], float], list[int]]
+
+
+class RepeatedNoise:
+    """Real noise, drawn and recorded in a first run, and added to the values of another run once more.
+
+    Whoever draws more noise than the first run, or noise of another kind or scale, fails.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._recorded: list[tuple[str, float, list[int]]] = []
+        self._left: list[tuple[str, float, list[int]]] | None = None
+        for module in (comparing, checking, weighing):
+            monkeypatch.setattr(module, "with_laplace", self._drawing(with_laplace))
+        monkeypatch.setattr(comparing, "with_gaussian", self._drawing(with_gaussian))
+
+    def _drawing(self, draw: Draw) -> Draw:
+        def noisy(values: Sequence[int], scale: float) -> list[int]:
+            if self._left is None:
+                found = draw(values, scale)
+                noise = [after - before for after, before in zip(found, values, strict=True)]
+                self._recorded.append((draw.__name__, scale, noise))
+                return found
+            assert self._left, "more noise is drawn than in the first run"
+            *kind, noise = self._left.pop(0)
+            assert kind == [draw.__name__, scale], "other noise is drawn than in the first run"
+            return [value + each for value, each in zip(values, noise, strict=True)]
+
+        return noisy
+
+    def again(self) -> None:
+        """From now on the same noise comes again."""
+        self._left = list(self._recorded)
+
+    def all_drawn(self) -> bool:
+        """Whether the other run has drawn as much as the first."""
+        return self._left == []

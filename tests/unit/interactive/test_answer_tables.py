@@ -88,11 +88,12 @@ def test_text_is_no_formula_and_no_markup() -> None:
 def test_intervals_have_the_confidence_that_is_asked_for() -> None:
     found = asked(Count(by="c"))
     narrow, wide = (found.to_pandas(sure) for sure in (0.5, 0.999))
+    # both are cut off at 0 in a cell whose noise is below -10: in all three with a probability below 1e-13
     assert (wide["high"] - wide["low"]).sum() > (narrow["high"] - narrow["low"]).sum()
 
 
 def test_counts_are_made_consistent_and_intervals_narrowed() -> None:
-    """Over many answers: the sum is right, nothing is negative, and intervals stay within the raw ones."""
+    """For any noise: the sum is right, nothing is negative, and intervals stay within the raw ones."""
     for _ in range(50):
         found = asked(Count(by="c"))
         made, raw = consistent(found, total=4), found.interval()

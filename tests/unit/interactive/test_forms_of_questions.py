@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -16,15 +15,17 @@ from optcomp.interactive import (
     PrivateMultiplicativeWeights,
 )
 from optcomp.statistics import Count, Mean, Sum
-from tests.unit.interactive.runs import MECHANISMS, TABLE, asked, through_json
+from tests.unit.interactive.runs import ALL_MECHANISMS, MECHANISMS, TABLE, RepeatedNoise, asked, through_json
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_a_form_asks_what_it_was_made_of(name: str, seeded: Callable[[int], None]) -> None:
-    mechanism = MECHANISMS[name]
+@pytest.mark.parametrize("name", ALL_MECHANISMS)
+def test_a_form_asks_what_it_was_made_of(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the noise is: with the same noise, the same answers and states."""
+    mechanism, noise = ALL_MECHANISMS[name], RepeatedNoise(monkeypatch)
     found = []
     for by_form in (False, True):
-        seeded(8)
+        if by_form:
+            noise.again()
         run, rng, answers = mechanism.start(TABLE), Random(4), []
         for _ in range(15):
             question = asked(mechanism, rng)
@@ -39,6 +40,7 @@ def test_a_form_asks_what_it_was_made_of(name: str, seeded: Callable[[int], None
                 answers.append(run.ask(*question))
         found.append((answers, run.state()))
     assert found[0] == found[1]
+    assert noise.all_drawn()
 
 
 def test_forms() -> None:

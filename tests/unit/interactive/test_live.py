@@ -114,7 +114,7 @@ def test_no_copies(kind: str) -> None:
     assert issubclass(CannotBeShared, OptcompError)
 
 
-def in_child(work: Callable[[], object], seconds: int = 30) -> str:
+def in_child(work: Callable[[], object], seconds: int = 120) -> str:
     """What comes of it in a process that was forked off: an error, or that there was none."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -164,23 +164,29 @@ def test_a_forked_process_may_open_a_session_of_its_own() -> None:
     assert in_child(work).startswith("ValueError: ε 0 of 1 left")
 
 
-def _use(session: Session, queue: Any) -> None:
+def _use(session: Session, pipe: Any) -> None:
     try:
         session.ask(Count(), epsilon=1)
     except CannotBeShared as error:
-        queue.put(str(error))
+        pipe.send(str(error))
     else:
-        queue.put("answered")
+        pipe.send("answered")
 
 
 def test_other_processes() -> None:
     session = Session(TABLE, SumFilter(1), name="Ada")
     forked = multiprocessing.get_context("fork")
-    queue = forked.SimpleQueue()
-    child = forked.Process(target=_use, args=(session, queue))
+    reading, writing = forked.Pipe(duplex=False)
+    child = forked.Process(target=_use, args=(session, writing))
     child.start()
-    assert "session 'Ada' was opened in process" in queue.get()
-    child.join()
+    try:
+        child.join(120)
+        assert child.exitcode == 0, "the child has not reported how its question was answered"
+    finally:
+        child.kill()
+    assert "session 'Ada' was opened in process" in reading.recv()
+    reading.close()
+    writing.close()
     spawned = multiprocessing.get_context("spawn")
     with pytest.raises(CannotBeShared, match="pickled"):
         spawned.Process(target=_use, args=(session, None)).start()
@@ -199,7 +205,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
     thread = threading.Thread(target=lambda: found.append(work()), daemon=True)
     thread.start()
     thread.join(seconds)
-    assert found, "still waiting"
+    assert found, f"the session still waits for a lock after {seconds:g} seconds"
     return found[0]
 
 
@@ -210,12 +216,12 @@ def test_a_curve_may_look_at_the_session_and_spend_from_it() -> None:
 
     def curve(alpha: float) -> float:
         with ThreadPoolExecutor(1) as pool:
-            seen.append(pool.submit(session.remaining).result(20))
+            seen.append(pool.submit(session.remaining).result(60))
         seen.append(session.remaining())
         session.ask(Count(), epsilon=1)
         return 0.5
 
-    assert within(60, lambda: session.pay("curve", [RenyiDP(curve)], lambda: "told")) == "told"
+    assert within(120, lambda: session.pay("curve", [RenyiDP(curve)], lambda: "told")) == "told"
     assert [entry.what for entry in session.transcript] == ["count at ε = 1", "curve"]
     inner = RenyiFilter(8, 9).price(PureDP(1)).divergence
     assert inner is not None

@@ -107,11 +107,14 @@ def check_accounts(session: Session, outcomes: list[str]) -> None:
 
 @pytest.mark.parametrize("budget", [SumFilter(3), ZCDPFilter("1/15"), BestFilter(2, "1e-6")])
 def test_eight_threads_with_everything(budget: Filter) -> None:
-    session, outcomes = Session(TABLE, budget), list[str]()
+    """In whatever order: cheap requests, of which half fail, come first; and prices add up to more than the budget."""
+    session, outcomes, cheap = Session(TABLE, budget), list[str](), (Fraction(1, 10**6), Fraction(1, 10**6 + 1))
     barrier = threading.Barrier(THREADS)
 
     def work(seed: int) -> None:
         rng = Random(seed)
+        barrier.wait()
+        outcomes.extend(attempt(session, _payment(price)) for price in cheap)
         barrier.wait()
         for _ in range(25):
             outcomes.append(attempt(session, mixed(rng, pure=isinstance(budget, SumFilter))))
@@ -121,7 +124,7 @@ def test_eight_threads_with_everything(budget: Filter) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(outcomes) == THREADS * 25
+    assert len(outcomes) == THREADS * 27
     assert all(outcomes.count(each) > 5 for each in ("answered", "failed", "refused"))
     check_accounts(session, outcomes)
 
@@ -194,8 +197,10 @@ def _check_round(session: Session, outcomes: list[tuple[Fraction, str]], request
     check_accounts(session, [outcome for _, outcome in outcomes])
 
 
-def test_a_thousand_contested_rounds() -> None:
-    assert hammer(Session, ROUNDS, seed=1) > 10 * ROUNDS
+@pytest.mark.slow_cases("1000")
+@pytest.mark.parametrize("rounds", [ROUNDS // 10, ROUNDS])
+def test_contested_rounds(rounds: int) -> None:
+    assert hammer(Session, rounds, seed=1) > 10 * rounds
 
 
 class Unlocked(Session):
@@ -239,5 +244,6 @@ class Refunding(Session):
 
 @pytest.mark.parametrize("broken", [Unlocked, TwoLocks, Refunding])
 def test_the_hammer_catches_broken_sessions(broken: type[Session]) -> None:
+    """They are caught within five rounds of a thousand, on one core and on many."""
     with pytest.raises((Overspent, AssertionError)):  # overspent, or the accounts of callers and session disagree
         hammer(broken, ROUNDS, seed=2)

@@ -223,4 +223,12 @@ class Sessions(RuleBasedStateMachine):
 
 
 TestSessions = Sessions.TestCase
-TestSessions.settings = settings(max_examples=1000, stateful_step_count=12)
+TestSessions.settings = settings(max_examples=60, stateful_step_count=12)
+
+
+class ManySessions(Sessions):
+    """The same, much longer."""
+
+
+TestManySessions = pytest.mark.slow(ManySessions.TestCase)
+TestManySessions.settings = settings(max_examples=1000, stateful_step_count=12)

@@ -32,6 +32,7 @@ def table(**options: object) -> Table:
 
 
 def test_the_engine_is_asked() -> None:
+    """Counts are 40 or more away from the threshold, and noise has scales up to 0.14: wrong with a chance of e^-100."""
     running = Session(table(), SumFilter(50)).open(SparseVector(50, epsilon=40, positives=2))
     assert not running.ask(Count("age >= 90"))
     assert running.ask(Count("age >= 10"))
@@ -44,6 +45,7 @@ def test_the_engine_is_asked() -> None:
 
 
 def test_sums_of_whole_numbers() -> None:
+    """Sums are 1,500 or more away from the threshold, and noise has scales up to 8.1: wrong with a chance of e^-90."""
     running = SparseVector(1000, epsilon=40, sensitivity=99).start(table())
     assert not running.ask(Sum("debt"))
     assert running.ask(Sum("age"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -23,7 +23,15 @@ from optcomp.interactive import sparse_vector as comparing
 from optcomp.interactive.live import Running
 from optcomp.statistics import Count
 from tests.unit.interactive.lost import kept_by_an_engine
-from tests.unit.interactive.runs import MECHANISMS, OTHER, TABLE, asked, through_json
+from tests.unit.interactive.runs import (
+    ALL_MECHANISMS,
+    MECHANISMS,
+    OTHER,
+    TABLE,
+    RepeatedNoise,
+    asked,
+    through_json,
+)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -104,11 +112,13 @@ def told_of(run: Running[Any]) -> dict[str, Any]:
     return {name: getattr(run, name) for name in run.TOLD}
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_a_run_goes_on_exactly_where_it_was(name: str, seeded: Callable[[int], None]) -> None:
-    """Stored and resumed after every question it gives the answers of one that was never interrupted."""
-    mechanism, seed = MECHANISMS[name], 5
-    seeded(seed)
+@pytest.mark.parametrize("name", ALL_MECHANISMS)
+def test_a_run_goes_on_exactly_where_it_was(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stored and resumed after every question it gives the answers of one that was never interrupted.
+
+    Whatever the noise is: the run that is interrupted meets the noise of the other.
+    """
+    mechanism, noise = ALL_MECHANISMS[name], RepeatedNoise(monkeypatch)
     whole, rng = mechanism.start(TABLE), Random(3)
     answers: list[Any] = []
     states: list[Any] = []
@@ -122,7 +132,7 @@ def test_a_run_goes_on_exactly_where_it_was(name: str, seeded: Callable[[int], N
         with_answers.append((answers[-1], told_of(whole)))
     assert len(answers) >= 2
     assert len({str(state) for state in states}) > 1
-    seeded(seed)
+    noise.again()
     run, rng = mechanism.start(TABLE), Random(3)
     for (answer, told), state in zip(with_answers, states, strict=True):
         resumed = mechanism.resume(TABLE, through_json(run.state()))
@@ -132,6 +142,7 @@ def test_a_run_goes_on_exactly_where_it_was(name: str, seeded: Callable[[int], N
         assert run.ask(*asked(mechanism, rng)) == answer
         assert told_of(run) == told
         assert run.state() == state
+    assert noise.all_drawn()
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

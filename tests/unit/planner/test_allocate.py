@@ -116,6 +116,7 @@ def test_nothing_better(name: str, objective: Objective) -> None:
     assert of(found, objective) == pytest.approx(truth, rel=CLOSE)
 
 
+@pytest.mark.slow_cases("mixed three")
 @pytest.mark.parametrize("objective", ["squares", "worst"])
 @pytest.mark.parametrize("name", ["Gaussian", "mixed", "mixed three"])
 def test_nothing_better_with_gaussian_noise(name: str, objective: Objective) -> None:

@@ -71,6 +71,7 @@ BUDGETS: list[tuple[Plain, float]] = [
 ]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 25), st.integers(0, 9), st.sampled_from(BUDGETS))
 @settings(max_examples=15, deadline=None)
 def test_the_risk_is_that_of_the_noise(laplace: int, gaussian: int, given: tuple[Plain, float]) -> None:

@@ -1,7 +1,7 @@
 """Stated errors against 10,000 releases each: exact parts of a real table, the noise of releases, released values.
 
-Counts are compared with the tails of binomial distributions at 1e-8, so all of them together raise a false alarm with
-a probability below 1e-6.
+Counts are compared with the tails of binomial distributions at 1e-10: a test raises a false alarm with a probability of
+at most 3e-10.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from optcomp.statistics.noise import noise_named
 from tests.oracles.released import Law, binomial_tail
 from tests.unit.statistics.people import Changing
 
-TIMES, ALARM = 10_000, 1e-8
+TIMES, ALARM = 10_000, 1e-10
 SIZE = 480
 EVEN = [i % 12 for i in range(SIZE)]
 REALS = [(2 * i + 1) / (2 * SIZE) * 16 for i in range(SIZE)]
@@ -161,6 +161,12 @@ def within(value: Any, truth: Any, error: float) -> bool:
     return abs(float(value) - float(truth)) <= error * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.slow_cases(
+    "contingency of kind, even, gaussian, 0.9",
+    "cdf of x, laplace, 0.9",
+    "cdf of x, gaussian, 0.9",
+    "quantiles 0.25, 0.666667 of x, exponential, 0.9",
+)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_stated_errors_hold_as_often_as_stated(case: Case) -> None:
     rows = len(EVEN[::3]) if case.statistic.where == "kind == 'a'" else SIZE
@@ -177,4 +183,6 @@ def test_stated_errors_hold_as_often_as_stated(case: Case) -> None:
         assert binomial_tail(covered, TIMES, p) > ALARM, covered
         assert binomial_tail(TIMES - covered, TIMES, 1 - p) > ALARM, covered
     elif case.tight:
-        assert covered < TIMES - 10  # for the worst data, or evenly spread ones: the error is no larger than it must be
+        # for the worst data, or evenly spread ones: the error is no larger than it must be.  It is missed 200 times or
+        # more on average, so 10 times or less with a probability below 1e-49
+        assert covered < TIMES - 10

@@ -20,7 +20,7 @@ KINDS = ("csv", "tsv", "parquet", "arrow", "pandas")
 
 
 class Changing:
-    """A table that is prepared anew from other rows between measurements; its queries are built once."""
+    """A table that is prepared anew, when it is needed, after its rows have changed; its queries are built once."""
 
     def __init__(self, types: Mapping[str, str], columns: Mapping[str, Domain], **declared: Any) -> None:
         self._backend = ibis.duckdb.connect(threads=1)
@@ -30,12 +30,15 @@ class Changing:
         self._columns, self._declared = columns, declared
         self._queries: dict[Any, str] = {}
         self._rows: list[Row] = []
-        self.table = self._prepared()
+        self._table: Table | None = None
 
-    def _prepared(self) -> Table:
-        table = Table(self._backend.table("people"), self._columns, **self._declared)
-        table._queries = self._queries  # the same text whatever the rows are
-        return table
+    @property
+    def table(self) -> Table:
+        """Of the rows that are there now."""
+        if self._table is None:
+            self._table = Table(self._backend.table("people"), self._columns, **self._declared)
+            self._table._queries = self._queries  # the same text whatever the rows are
+        return self._table
 
     def fill(self, rows: Sequence[Row]) -> None:
         """These rows and no others."""
@@ -43,13 +46,13 @@ class Changing:
         if rows:
             places = ", ".join("(" + ", ".join("?" * len(rows[0])) + ")" for _ in rows)
             self._execute(f"INSERT INTO people VALUES {places}", [cell for row in rows for cell in row])
-        self._rows, self.table = list(rows), self._prepared()
+        self._rows, self._table = list(rows), None
 
     def query(self, rows: str) -> None:
         """The rows of a query and no others."""
         self._execute("DELETE FROM people")
         self._execute(f"INSERT INTO people {rows}")
-        self._rows, self.table = self.stored(), self._prepared()
+        self._rows, self._table = self.stored(), None
 
     def stored(self) -> list[Row]:
         """The rows as the engine keeps them."""

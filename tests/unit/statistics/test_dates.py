@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from optcomp.errors import InvalidInput, UnreadableData
@@ -57,8 +57,13 @@ def index(moment: datetime.datetime, unit: str) -> int:
 
 
 @pytest.mark.parametrize("unit", WIDE)
-@settings(max_examples=60, deadline=None)
-@given(moments=st.lists(st.datetimes(datetime.datetime(1800, 1, 1), datetime.datetime(2200, 1, 1)), max_size=20))
+@settings(max_examples=15, deadline=None)
+@given(
+    moments=st.lists(
+        st.datetimes(datetime.datetime(1800, 1, 1), datetime.datetime(2200, 1, 1)), min_size=20, max_size=60
+    )
+)
+@example(moments=[])
 def test_every_cell_becomes_the_unit_it_falls_into(unit: TimeUnit, moments: list[datetime.datetime]) -> None:
     domain = Dates(*WIDE[unit], unit=unit)
     moments = [moment.replace(microsecond=0) for moment in moments]
@@ -74,21 +79,18 @@ def _all(table: Table) -> str:
     return f'SELECT c0 FROM "{table._rows.name}" ORDER BY 1'
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    moments=st.lists(
-        st.datetimes(datetime.datetime(1995, 1, 1), datetime.datetime(2035, 1, 1), timezones=st.just(datetime.UTC)),
-        min_size=1,
-        max_size=10,
-    ),
-    hours=st.integers(-12, 14),
-)
-def test_times_with_an_offset_are_moved_to_the_zone(moments: list[datetime.datetime], hours: int) -> None:
-    moments = [moment.replace(microsecond=0) for moment in moments]
-    zone = datetime.timezone(datetime.timedelta(hours=hours))
+UTC_TIMES = st.datetimes(datetime.datetime(1995, 1, 1), datetime.datetime(2035, 1, 1), timezones=st.just(datetime.UTC))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.tuples(UTC_TIMES, st.integers(-12, 14)), min_size=20, max_size=60))
+def test_times_with_an_offset_are_moved_to_the_zone(drawn: list[tuple[datetime.datetime, int]]) -> None:
+    """Each with an offset of its own."""
+    moments = [moment.replace(microsecond=0) for moment, _ in drawn]
+    zones = [datetime.timezone(datetime.timedelta(hours=hours)) for _, hours in drawn]
     domain = Dates("1990-01-01", "2040-12-31", "hour", "Europe/Berlin")
     wanted = sorted(index(moment.astimezone(BERLIN).replace(tzinfo=None), "hour") for moment in moments)
-    texts = [moment.astimezone(zone).isoformat() for moment in moments]
+    texts = [moment.astimezone(zone).isoformat() for moment, zone in zip(moments, zones, strict=True)]
     for cells in (
         pa.array(texts),
         pa.array([text.replace("+00:00", "Z").replace("T", " ") for text in texts]),

@@ -97,6 +97,7 @@ def check_code(code: int, value: Fraction | float, domain: Numbers, exactly: boo
     assert abs(code + domain.first - place) <= Fraction(1, 2) + slack
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(TYPES)), domains(), st.data())
 @example("BIGINT", Reals(0.9, 1.1), None)  # an integer column sees fractions of bounds

@@ -25,8 +25,8 @@ from tests.oracles.snapshots import identity
 
 KEY = bytes(range(32))
 PEOPLE: dict[str, Domain] = {"age": Integers(0, 99)}
-LARGE = 270 * 10**6
-"""Letters of one cell."""
+LARGE = pytest.mark.parametrize("letters", [3 * 10**6, 270 * 10**6], ids=["3 megabytes", "270 megabytes"])
+"""Of one cell; the larger ones take seconds."""
 
 
 def stored(source: Any, columns: dict[str, Domain], **options: Any) -> Counter[tuple[Any, ...]]:
@@ -153,15 +153,19 @@ def test_numbers_beyond_floats_in_postgres(server: Any, kind: str) -> None:
     check(odd, without, declared, f"over_{kind}, row 2, column 'odd'", "a number beyond the range of floats")
 
 
-def test_text_of_270_megabytes_in_postgres(server: Any) -> None:
-    cells = ["'a'", f"repeat('x', {LARGE})", "'b'", "'a'"]
-    odd, without = filled(server, "large", "text", cells)
+@pytest.mark.slow_cases("270 megabytes")
+@LARGE
+def test_long_text_in_postgres(server: Any, letters: int) -> None:
+    cells = ["'a'", f"repeat('x', {letters})", "'b'", "'a'"]
+    odd, without = filled(server, f"large_{letters}", "text", cells)
     declared = PEOPLE | {"odd": Categories(["a", "b"])}
-    check(odd, without, declared, "large, row 2, column 'odd'", "longer than 4,096 characters")
+    check(odd, without, declared, f"large_{letters}, row 2, column 'odd'", "longer than 4,096 characters")
 
 
-def test_text_of_270_megabytes_in_a_parquet_file(tmp_path: Path) -> None:
-    odd, without = files(tmp_path, arrow(["a", "x" * LARGE, "b", "a"]))
+@pytest.mark.slow_cases("270 megabytes")
+@LARGE
+def test_long_text_in_a_parquet_file(tmp_path: Path, letters: int) -> None:
+    odd, without = files(tmp_path, arrow(["a", "x" * letters, "b", "a"]))
     declared = PEOPLE | {"odd": Categories(["a", "b"])}
     check(odd, without, declared, "odd.parquet, row 2, column 'odd'", "longer than 4,096 characters")
 
@@ -212,6 +216,7 @@ def test_inside_an_opened_mechanism_no_cell_can_raise() -> None:
         Table(hostile_votes(), columns)
     table = Table(hostile_votes(), columns, bad_cells="missing")
     session = Session(table, SumFilter(2000))
+    # 49 people said yes: noise of scale 1/50 makes 50 of them with a probability below 1e-20
     compared = session.open(SparseVector(50, epsilon=400, positives=3))
     assert [
         compared.ask(Count(where)) for where in ("age >= 90", "age is not None", "vote is None", "vote != 'no'")

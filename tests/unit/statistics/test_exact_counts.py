@@ -57,9 +57,27 @@ def preparation(rows: list[Row], declared: Declared, *, everything: bool = True)
     return Preparation(table, declared, lot_key=KEY, keep_everything=everything)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(rows=ROWS, allowed=st.integers(1, 3))
 def test_counts_are_those_of_plain_python(rows: list[Row], allowed: int) -> None:
+    check_counts(rows, allowed)
+
+
+def test_counts_of_one_table_are_those_of_plain_python() -> None:
+    many: list[Row] = [
+        ("p", 5, "A"),
+        ("p", 60, "A"),
+        ("p", None, "B"),
+        ("q", 70, "C"),
+        ("q", 49, None),
+        (None, 20, "A"),
+    ]
+    check_counts(many + [("r", 50 + i, "AB"[i % 2]) for i in range(5)], allowed=2)
+
+
+def check_counts(rows: list[Row], allowed: int) -> None:
+    """Before the lot and after it."""
     found = preparation(rows, Declared(COLUMNS, person="id", rows_per_person=allowed))
     everything = encoded(rows)
     for counts, expected in (

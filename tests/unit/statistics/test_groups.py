@@ -62,6 +62,7 @@ def declared(bounds: tuple[int, int | None, int | None], neighbours: str) -> dic
     return {"person": "who", "neighbours": neighbours, **limits}
 
 
+@pytest.mark.slow_cases("bounds1", "bounds2", "bounds3", "bounds4")
 @pytest.mark.parametrize("bounds", BOUNDS)
 def test_one_person_changes_no_more_over_all_groups_than_the_parts_say(
     bounds: tuple[int, int | None, int | None],

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -72,10 +73,22 @@ def within(truth: Fraction, ends: tuple[float, float]) -> bool:
     return Fraction(ends[0]) - SLACK <= truth <= Fraction(ends[1]) + SLACK
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(values, offs, signs)
-@example([2] * 5 + [4] * 5, (5, 0, 0), [Fraction(0)] * 9)  # the largest variance is that of a count in between
 def test_moments(xs: list[int], off: tuple[int, int, int], shares: list[Fraction]) -> None:
+    check_moments(xs, off, shares)
+
+
+@settings(max_examples=100)
+@given(values, offs, signs)
+@example([2] * 5 + [4] * 5, (5, 0, 0), [Fraction(0)] * 9)  # the largest variance is that of a count in between
+def test_some_moments(xs: list[int], off: tuple[int, int, int], shares: list[Fraction]) -> None:
+    check_moments(xs, off, shares)
+
+
+def check_moments(xs: list[int], off: tuple[int, int, int], shares: list[Fraction]) -> None:
+    """The mean and the variance of these values lie in the intervals of answers that are off by no more than that."""
     n, from_middle = len(xs), [x - 2 for x in xs]
     exact = n, sum(from_middle), sum(x * x for x in from_middle)
     amounts = [noisy([value], off[i], shares[i:]) for i, value in enumerate(exact)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf8"))
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def imported(path: Path) -> tuple[str, ...]:
     """Every module, and every name of a module, that a file imports, at any depth."""
+    return tuple(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[str]:
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -69,11 +75,11 @@ def imported(path: Path) -> Iterator[str]:
             yield ast.unparse(node)
 
 
-def calls(path: Path) -> Iterator[str]:
+@cache
+def calls(path: Path) -> tuple[str, ...]:
     """What is called, as it is written: ibis.random, rng.normal."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-            yield ast.unparse(node.func)
+    found = (node for node in ast.walk(tree(path)) if isinstance(node, ast.Call))
+    return tuple(ast.unparse(node.func) for node in found if isinstance(node.func, ast.Attribute | ast.Name))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

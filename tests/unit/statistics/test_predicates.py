@@ -199,6 +199,7 @@ def test_missing_values_satisfy_no_comparison_but_can_be_asked_for() -> None:
         assert Count(where=text).measure(table) == ((count,),), text
 
 
+@pytest.mark.slow_cases("1/10")
 @pytest.mark.parametrize("step", ["1/10", "1/3", "7"])
 def test_constants_are_compared_exactly_with_what_cells_stand_for(step: str) -> None:
     """A constant is the decimal that was written: 0.1 is one tenth. `==` rounds it to the grid."""

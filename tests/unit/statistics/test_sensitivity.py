@@ -46,6 +46,7 @@ def declared(bounds: tuple[int, int | None, int | None], neighbours: str) -> dic
     return {"person": "who", "neighbours": neighbours, **limits}
 
 
+@pytest.mark.slow_cases("bounds1", "bounds2", "bounds3", "bounds4")
 @pytest.mark.parametrize("bounds", BOUNDS)
 def test_one_person_changes_no_more_than_the_parts_say(bounds: tuple[int, int | None, int | None]) -> None:
     tables = {each: Changing(TYPES, COLUMNS, **declared(bounds, each)) for each in RELATIONS}
@@ -87,6 +88,7 @@ def test_the_bounds_of_counts_are_attained(bounds: tuple[int, int | None, int | 
         assert (l1(vector, other), l2_squared(vector, other)) == (part.l1, part.l2_squared), statistic
 
 
+@pytest.mark.slow_cases("2")
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("rows", [1, 2])
 def test_no_score_of_a_quantile_changes_by_more_than_its_part_says(rows: int, neighbours: str) -> None:

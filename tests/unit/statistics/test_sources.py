@@ -106,6 +106,7 @@ def added(left: list[Vectors], right: list[Vectors]) -> list[Vectors]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "tsv", "pandas"])
 @HOSTILE
 @given(data=st.data())

@@ -1,4 +1,8 @@
-"""Spark, a real session on this machine: the same snapshots and integers as the engine that is shipped."""
+"""Spark, a real session on this machine: the same snapshots and integers as the engine that is shipped.
+
+One preparation is part of the fast tier.  Starting Spark takes about 10 seconds of processor time, and whatever it does
+for the first time about one more, because Java compiles it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ from tests import servers
 from tests.unit.statistics import engines
 from tests.unit.statistics import test_condition_rule as condition_rule
 
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for
+
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
@@ -23,12 +29,22 @@ def session() -> Iterator[Any]:
         yield connection._session
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for
-def test_spark_gives_the_same_snapshot_and_never_raises(session: Any, tmp_path: Path) -> None:
+def people(session: Any) -> Any:
+    """The rows for all engines, as a table of Spark."""
     types = "who long, r double, f float, i long, `Te xt` string, n string, b boolean"
     session.createDataFrame(engines.ROWS, types).createOrReplaceTempView("people")
+    return ibis.pyspark.connect(session).table("people")
+
+
+@pytest.mark.smoke("Spark preparation")
+def test_spark_prepares_the_same_snapshot(session: Any) -> None:
+    engines.check_snapshot(people(session), engines.PEOPLE[1])
+
+
+@pytest.mark.slow
+def test_spark_gives_the_same_snapshot_and_never_raises(session: Any) -> None:
+    engines.check(people(session))
     connection = ibis.pyspark.connect(session)
-    engines.check(connection.table("people"))
     low = 2**60 + 1
     session.createDataFrame([(low,), (low + 1,), (None,), (low + 9,)], "x long").createOrReplaceTempView("large")
     large = connection.table("large")
@@ -38,7 +54,7 @@ def test_spark_gives_the_same_snapshot_and_never_raises(session: Any, tmp_path: 
     assert Mean("x").measure(Table(connection.table("decimals"), {"x": Reals(0, 3, unit="1/4")})) == ((2,), (5,))
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.slow
 def test_conditions_follow_the_same_rule(session: Any, tmp_path: Path) -> None:
     rows = list(zip(*condition_rule.ROWS.values(), list(range(5)), strict=True))
     types = "region string, size long, day string, works boolean, who long"
@@ -50,7 +66,7 @@ def test_conditions_follow_the_same_rule(session: Any, tmp_path: Path) -> None:
     assert condition_rule.measured(Table.open(path, connection=connection)) == condition_rule.WANTED
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.slow
 def test_spark_keeps_snapshots(session: Any, tmp_path: Path) -> None:
     connection = ibis.pyspark.connect(session)
     engines.check_kept(connection, tmp_path)
@@ -63,7 +79,7 @@ def test_spark_keeps_snapshots(session: Any, tmp_path: Path) -> None:
     engines.check_tampered(table, path, connection, one_more)
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+@pytest.mark.slow
 def test_a_save_that_fails_leaves_no_table(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError("no")

@@ -95,6 +95,7 @@ def check(how: Neighbourhood, source: HostileSource) -> None:
 
 
 def test_postgres() -> None:
+    """Real noise is drawn, and any will do."""
     with servers.postgres() as connection:
         kept = HostileSource("PostgreSQL, kept there", POSTGRES, in_postgres(connection), connection)
         for how in ("replaced", "groups"):
@@ -106,6 +107,7 @@ def test_postgres() -> None:
             pair.table(0).run(f"DELETE FROM {pair.table(0)._rows.name} RETURNING 1")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")  # which Ibis asks it for
 def test_spark() -> None:
     with servers.spark() as connection:

@@ -147,6 +147,7 @@ def kept_by(connection: Any, source: HostileSource) -> HostileSource:
     return HostileSource(f"{source.name}, kept by {connection.name}", source.cells, source.made, connection)
 
 
+@pytest.mark.slow_cases("added")
 @pytest.mark.parametrize("how", NEIGHBOURHOODS)
 def test_snapshots_that_duckdb_keeps(how: Neighbourhood) -> None:
     connection = ibis.duckdb.connect()
