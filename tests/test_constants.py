@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -93,12 +94,14 @@ def modules() -> list[Path]:
     return sorted(path for room in ROOMS for path in (SOURCES / room).rglob("*.py"))
 
 
+@cache
+def constants_of(path: Path) -> list[tuple[str, bool]]:
+    return list(constants(path.read_text(encoding="utf-8")))
+
+
 def test_every_constant_says_why() -> None:
     silent = [
-        f"{path.relative_to(SOURCES)}: {name}"
-        for path in modules()
-        for name, told in constants(path.read_text(encoding="utf-8"))
-        if not told
+        f"{path.relative_to(SOURCES)}: {name}" for path in modules() for name, told in constants_of(path) if not told
     ]
     assert not silent, "\n".join(silent)
 
@@ -107,7 +110,7 @@ def test_working_precisions_are_decided_in_one_place() -> None:
     decided = {
         str(path.relative_to(SOURCES))
         for path in modules()
-        for name, _ in constants(path.read_text(encoding="utf-8"))
+        for name, _ in constants_of(path)
         if any(_PRECISION.fullmatch(each) for each in name.split(", "))
     }
     assert decided <= PRECISIONS

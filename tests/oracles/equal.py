@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from flint import arb, fmpz
+from flint import arb, ctx, fmpz
 
 from tests.oracles.truth import Rational, Truth, real
 
@@ -20,10 +20,17 @@ class Equal(Truth):
     def __init__(self, k: int, eps: Rational, delta: Rational = 0) -> None:
         super().__init__([(eps, delta, k)])
         self._k, self._eps = k, Fraction(eps)
+        self._known: dict[tuple[int, int], tuple[arb, arb]] = {}
 
     def excess(self, y: Fraction, bits: int) -> arb:
-        """The two binomial tails above y."""
+        """The two binomial tails above y, which the two ends of a bracket mostly share."""
         high = math.floor((y / self._eps + self._k) / 2) + 1
+        if (high, ctx.prec) not in self._known:
+            self._known[high, ctx.prec] = self._tails(high)
+        above, damped = self._known[high, ctx.prec]
+        return above - real(y).exp() * damped
+
+    def _tails(self, high: int) -> tuple[arb, arb]:
         a, b = arb(fmpz(high)), arb(fmpz(self._k - high + 1))
         odds = real(self._eps).exp()
-        return (odds / (1 + odds)).beta_lower(a, b, 1) - real(y).exp() * (1 / (1 + odds)).beta_lower(a, b, 1)
+        return (odds / (1 + odds)).beta_lower(a, b, 1), (1 / (1 + odds)).beta_lower(a, b, 1)

@@ -27,12 +27,15 @@ def convolved(laws: Iterable[tuple[Masses, int]]) -> list[Fraction]:
     return [Fraction(int(c.p), int(c.q)) for c in total.coeffs()]
 
 
-def excess_of(masses: Sequence[Fraction], base: Rational, h: Rational, y: Rational) -> arb:
-    """F(y) for masses at base + kh."""
+def excess_of(masses: Sequence[Fraction | arb], base: Rational, h: Rational, y: Rational) -> arb:
+    """F(y) for masses, exact or balls, at base + kh."""
     total, start, step = arb(0), Fraction(base) - Fraction(y), Fraction(h)
-    for k, mass in enumerate(masses):
-        if start + k * step > 0:
-            total -= real(mass) * (-real(start + k * step)).expm1()
+    first = max(-start // step + 1, 0)  # from here on they are right of y
+    place = start + first * step
+    for mass in masses[first:]:
+        if mass != 0:
+            total -= (real(mass) if type(mass) is Fraction else mass) * (-real(place)).expm1()
+        place += step
     return total
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Literal
 
-from flint import acb, arb, fmpz
+from flint import acb, arb, ctx, fmpz
 
 from tests.oracles.truth import Rational, Truth, real
 
@@ -266,6 +266,10 @@ def subsampled_laplace_hockey(eps: Rational, q: Rational, way: Way) -> Hockey:
     return hockey
 
 
+_ORDER_BITS = 16
+"""For m, which is at most the number of losses in a sum."""
+
+
 class Pieces:
     """A finite measure on the line, times e^{-l/2}: coefficients of (a - l)_+^{m-1}/(m-1)!, or of an atom for m = 0."""
 
@@ -287,11 +291,17 @@ class Pieces:
         return cls(ends | {(place, 1): scale / 4, (-place, 1): -scale / 4})
 
     def __mul__(self, other: Pieces) -> Pieces:
-        terms: dict[tuple[Fraction, int], arb] = {}
-        for (a, m), x in self.terms.items():
-            for (b, n), y in other.terms.items():
-                terms[a + b, m + n] = terms.get((a + b, m + n), arb(0)) + x * y
-        return Pieces(terms)
+        grid = math.lcm(1, *(place.denominator for place, _ in (*self.terms, *other.terms)))
+        mine, others, terms = self._coded(grid), other._coded(grid), dict[int, arb]()
+        for a, x in mine:
+            for b, y in others:
+                known = terms.get(a + b)
+                terms[a + b] = x * y if known is None else known + x * y
+        return Pieces({(Fraction(code >> _ORDER_BITS, grid), code % 2**_ORDER_BITS): x for code, x in terms.items()})
+
+    def _coded(self, grid: int) -> list[tuple[int, arb]]:
+        """Place and m as one integer, because adding and hashing fractions takes long; codes of products add up."""
+        return [((int(place * grid) << _ORDER_BITS) + m, weight) for (place, m), weight in self.terms.items()]
 
     def __pow__(self, copies: int) -> Pieces:
         whole, square = Pieces({(Fraction(0), 0): arb(1)}), self
@@ -372,10 +382,14 @@ class Beside(Truth):
         super().__init__((0, delta, copies) for delta, copies in leaks)
         self._hockeys, self._atoms = list(hockeys), atoms or (lambda: [(Fraction(0), arb(1))])
         self.total = Fraction(10**30) if most is None else most
+        self._known: dict[int, list[tuple[Fraction, arb]]] = {}
 
     def excess(self, y: Fraction, bits: int) -> arb:
         """In the worse direction, if several are given."""
-        found = [sum((p * hockey(real(y - a)) for a, p in self._atoms()), arb(0)) for hockey in self._hockeys]
+        if ctx.prec not in self._known:
+            self._known[ctx.prec] = list(self._atoms())
+        atoms = self._known[ctx.prec]
+        found = [sum((p * hockey(real(y - a)) for a, p in atoms), arb(0)) for hockey in self._hockeys]
         most = found[0]
         for value in found[1:]:
             most = most.max(value)

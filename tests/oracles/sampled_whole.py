@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Literal
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 
 from tests.oracles.losses import Hockey, Moment
 from tests.oracles.truth import Rational, real
@@ -46,8 +47,8 @@ def whole_moment(sigma: Rational, shift: int, q: Rational, side: Side) -> Moment
     """E e^{sL} = sum of P (P/Q)^s."""
 
     def moment(s: acb) -> acb:
-        listed = pair(sigma, shift, q, side, _far(sigma) + 8 * shift)
-        return sum((p * (s * (p / r).log()).exp() for p, r in listed), acb(0)) + acb(arb(0, 1), arb(0, 1)) * _NOTHING
+        listed = _losses(sigma, shift, q, side, ctx.prec)
+        return sum((p * (s * loss).exp() for p, loss in listed), acb(0)) + acb(arb(0, 1), arb(0, 1)) * _NOTHING
 
     return moment
 
@@ -57,7 +58,7 @@ def whole_hockey(sigma: Rational, shift: int, q: Rational, side: Side) -> Hockey
 
     def hockey(y: arb) -> arb:
         grown = y.exp()
-        listed = pair(sigma, shift, q, side, _far(sigma) + 8 * shift)
+        listed = _all(sigma, shift, q, side, ctx.prec)
         return sum(((p - grown * r).max(arb(0)) for p, r in listed), arb(0)) + _NOTHING * arb(0, 1)
 
     return hockey
@@ -74,6 +75,19 @@ def whole_rounds(pairs: Sequence[Pair], eps: Rational) -> tuple[arb, arb]:
     grown = real(eps).exp()
     listed = sum(((p - grown * r).max(arb(0)) for p, r in joint), arb(0))
     return listed, listed + 1 - sum((p for p, _ in joint), arb(0))
+
+
+@cache
+def _all(sigma: Rational, shift: int, q: Rational, side: Side, bits: int) -> Pair:
+    """P and Q at every number that counts, computed once for each working precision."""
+    assert bits == ctx.prec
+    return pair(sigma, shift, q, side, _far(sigma) + 8 * shift)
+
+
+@cache
+def _losses(sigma: Rational, shift: int, q: Rational, side: Side, bits: int) -> Pair:
+    """P and log P/Q at every number that counts."""
+    return [(p, (p / r).log()) for p, r in _all(sigma, shift, q, side, bits)]
 
 
 def _far(sigma: Rational) -> int:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from flint import arb, fmpz, fmpz_poly
+from flint import arb, fmpq, fmpz, fmpz_poly
 
 from tests.oracles.truth import Mechanism, Rational, Truth, real
 
@@ -34,25 +34,25 @@ class _Listed(Truth):
     def _patterns(self, coins: list[tuple[int, int]]) -> Mapping[int, int]:
         """How often each sum of the coins (size, count) occurs."""
 
-    def _table(self, bits: int) -> tuple[arb, list[arb], list[arb]]:
-        """1/Z and the running sums of n_l e^{l/2} and n_l e^{-l/2} from the top."""
+    def _table(self, bits: int, least: int) -> tuple[arb, list[arb], list[arb]]:
+        """1/Z and the running sums of n_l e^{l/2} and n_l e^{-l/2} from the top, of as many places as are needed."""
         if bits not in self._tables:
             norm = arb(1)
             for eps, count in self._coins:
                 half = real(eps / 2)
                 norm *= (half.exp() + (-half).exp()) ** count
-            up, down = [arb(0)], [arb(0)]
-            for place, ways in zip(self._places, self._ways, strict=True):
-                height = real(Fraction(-place, 2 * self._grid)).exp()
-                up.append(up[-1] + height * arb(fmpz(ways)))
-                down.append(down[-1] + arb(fmpz(ways)) / height)
-            self._tables[bits] = (1 / norm, up, down)
-        return self._tables[bits]
+            self._tables[bits] = (1 / norm, [arb(0)], [arb(0)])
+        scale, up, down = self._tables[bits]
+        for number in range(len(up) - 1, least):
+            height, ways = arb(fmpq(-self._places[number], 2 * self._grid)).exp(), arb(fmpz(self._ways[number]))
+            up.append(up[-1] + height * ways)
+            down.append(down[-1] + ways / height)
+        return scale, up, down
 
     def excess(self, y: Fraction, bits: int) -> arb:
         """The sum over all patterns above y."""
-        scale, up, down = self._table(bits)
         above = bisect_left(self._places, -y * self._grid)
+        scale, up, down = self._table(bits, above)
         return (up[above] - real(y).exp() * down[above]) * scale
 
 

@@ -33,7 +33,7 @@ Questions = Callable[[Answers], int]
 
 @dataclass(frozen=True)
 class Noise:
-    """Discrete noise of a kind and scale; all chances at the precision already set."""
+    """Discrete noise of a kind and scale; chances are cached, and have `BITS` bits whatever precision is set."""
 
     kind: Literal["laplace", "gaussian"]
     scale: float
@@ -49,33 +49,36 @@ class Noise:
 
     def above(self, t: int) -> arb:
         """P(X >= t)."""
-        if t <= 0:
-            return 1 - self.above(1 - t)
-        if self.kind == "laplace":
-            r = (-1 / real(self.scale)).exp()
-            return r**t / (1 + r)
-        return _tails(self)[t] if t <= self.reach else arb(0).union(_tails(self)[-1])
+        with working(BITS):
+            if t <= 0:
+                return 1 - self.above(1 - t)
+            if self.kind == "laplace":
+                r = (-1 / real(self.scale)).exp()
+                return r**t / (1 + r)
+            return _tails(self)[t] if t <= self.reach else arb(0).union(_tails(self)[-1])
 
 
 @cache
 def _weights(noise: Noise) -> list[arb]:
     """P(X = 0), P(X = 1), ..."""
-    if noise.kind == "laplace":
-        r = (-1 / real(noise.scale)).exp()
-        return [(1 - r) / (1 + r) * r**x for x in range(noise.reach + 1)]
-    raw = [(-real(x * x) / (2 * real(noise.scale) ** 2)).exp() for x in range(noise.reach + 1)]
-    whole = raw[0] + 2 * (sum(raw[1:], arb(0)) + _after(raw[-1]))
-    return [each / whole for each in raw]
+    with working(BITS):
+        if noise.kind == "laplace":
+            r = (-1 / real(noise.scale)).exp()
+            return [(1 - r) / (1 + r) * r**x for x in range(noise.reach + 1)]
+        raw = [(-real(x * x) / (2 * real(noise.scale) ** 2)).exp() for x in range(noise.reach + 1)]
+        whole = raw[0] + 2 * (sum(raw[1:], arb(0)) + _after(raw[-1]))
+        return [each / whole for each in raw]
 
 
 @cache
 def _tails(noise: Noise) -> list[arb]:
     """P(X >= 0), P(X >= 1), ... of Gaussian noise."""
-    running, found = _after(_weights(noise)[-1]), []
-    for weight in reversed(_weights(noise)):
-        running += weight
-        found.append(running)
-    return found[::-1]
+    with working(BITS):
+        running, found = _after(_weights(noise)[-1]), []
+        for weight in reversed(_weights(noise)):
+            running += weight
+            found.append(running)
+        return found[::-1]
 
 
 def _after(last: arb) -> arb:
@@ -134,23 +137,44 @@ class Script:
 
 def _together(threshold: Symbol | int, events: Sequence[tuple[Symbol, bool]]) -> arb:
     """P(every comparison with this threshold comes out so)."""
-    if isinstance(threshold, int):
-        return _given(threshold, events)
-    noise = threshold.noise
-    places = range(-noise.reach, noise.reach + 1)
-    found = sum((noise.at(z) * _given(threshold.value + z, events) for z in places), arb(0))
-    return found + arb(0).union(2 * noise.above(noise.reach + 1))
+    value, noise = (threshold, None) if isinstance(threshold, int) else (threshold.value, threshold.noise)
+    gaps = ((question.noise.kind, question.noise.scale, below, value - question.value) for question, below in events)
+    return _chance(noise, tuple(sorted(gaps)))
 
 
-def _given(threshold: int, events: Sequence[tuple[Symbol, bool]]) -> arb:
-    sides = (_side(question.noise, threshold - question.value, below) for question, below in events)
-    return prod(sides, start=arb(1))
+Gap = tuple[Literal["laplace", "gaussian"], float, bool, int]
+"""The noise of a question, whether it is below the threshold, and the threshold minus the question, without noise."""
 
 
 @cache
-def _side(noise: Noise, t: int, below: bool) -> arb:
-    """P(X < t), which is P(X >= 1 - t), or P(X >= t)."""
-    return noise.above(1 - t if below else t)
+def _chance(noise: Noise | None, gaps: tuple[Gap, ...]) -> arb:
+    """The same with noise on the threshold, or without; many courses have rounds in common."""
+    sides = [(_sides(Noise(kind, scale), below), gap) for kind, scale, below, gap in gaps]
+    with working(BITS):
+        if noise is None:
+            return prod((chances[gap] for chances, gap in sides), start=arb(1))
+        weights, found = _weights(noise), arb(0)
+        for z in range(-noise.reach, noise.reach + 1):
+            term = weights[abs(z)]
+            for chances, gap in sides:
+                term = term * chances[gap + z]
+            found += term
+        return found + arb(0).union(2 * noise.above(noise.reach + 1))
+
+
+class Sides(dict[int, arb]):
+    """t to P(X < t), which is P(X >= 1 - t), or to P(X >= t); each computed once."""
+
+    def __init__(self, noise: Noise, below: bool) -> None:
+        super().__init__()
+        self.noise, self.below = noise, below
+
+    def __missing__(self, t: int) -> arb:
+        self[t] = self.noise.above(1 - t if self.below else t)
+        return self[t]
+
+
+_sides = cache(Sides)
 
 
 def courses(run: Callable[[], Answers], most: int) -> dict[Answers, Script]:

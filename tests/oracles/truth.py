@@ -36,7 +36,7 @@ def working(bits: int) -> Iterator[None]:
 
 def real(value: Rational) -> arb:
     """A ball around an exact number."""
-    exact = Fraction(value)
+    exact = value if type(value) is Fraction else Fraction(value)  # copying one takes as long as all the rest
     return arb(fmpq(exact.numerator, exact.denominator))
 
 

@@ -49,12 +49,12 @@ def distance(one: dict[object, Fraction], other: dict[object, Fraction], odds: F
 
 def worst(size: int, population: int, odds: Fraction, leak: Fraction, outer: Fraction) -> Fraction:
     """The true δ at e^ε = `outer`, over all populations and all exchanges of one person."""
+    laws = {people: released(people, size, odds, leak) for people in product((0, 1), repeat=population)}
     found = Fraction(0)
-    for people in product((0, 1), repeat=population):
+    for people, law in laws.items():
         for i in range(population):
             other = (*people[:i], 1 - people[i], *people[i + 1 :])
-            pair = released(people, size, odds, leak), released(other, size, odds, leak)
-            found = max(found, distance(*pair, outer))
+            found = max(found, distance(law, laws[other], outer))
     return found
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -29,13 +31,17 @@ def distinct(k: int, seed: int = 0, high: float = 0.3) -> list[float]:
     return [float(x) for x in np.random.default_rng([k, seed]).uniform(0.01, high, k)]
 
 
-def routes() -> dict[str, Enumeration]:
-    return {
-        "floats": FloatHalves(COINS),
-        "balls": BallHalves(COINS, 200),
-        "balls, one half": BallHalves(COINS, 200, one_half=True),
-        "knapsack": Knapsack(STEPS, UNIT, 0.0),
-    }
+ROUTES: dict[str, Callable[[], Enumeration]] = {
+    "floats": lambda: FloatHalves(COINS),
+    "balls": lambda: BallHalves(COINS, 200),
+    "balls, one half": lambda: BallHalves(COINS, 200, one_half=True),
+    "knapsack": lambda: Knapsack(STEPS, UNIT, 0.0),
+}
+
+
+@cache
+def truth_of_coins() -> Subsets:
+    return Subsets([(x, 0.0, m) for x, m in COINS])
 
 
 def root_holds(truth: Truth, root: arb, t: float) -> bool:
@@ -45,23 +51,23 @@ def root_holds(truth: Truth, root: arb, t: float) -> bool:
     return truth.at_least(lower, t) and truth.at_most(upper, t)
 
 
-@pytest.mark.parametrize("route", list(routes()))
+@pytest.mark.parametrize("route", list(ROUTES))
 @pytest.mark.parametrize("t", [1e-30, 1e-12, 1e-6, 0.01, 0.3, 0.6])
 def test_root_by_each_route(route: str, t: float) -> None:
-    truth = Subsets([(x, 0.0, m) for x, m in COINS])
+    truth = truth_of_coins()
     for guess in (0.0, 0.5, 3.0, TOTAL * UNIT):
-        root = enumerated_root(routes()[route], arb(t), guess, arb(TOTAL * UNIT))
+        root = enumerated_root(ROUTES[route](), arb(t), guess, arb(TOTAL * UNIT))
         assert root_holds(truth, root, t), (guess, root)
         assert root.rad() < 1e-10
 
 
-@pytest.mark.parametrize("route", list(routes()))
+@pytest.mark.parametrize("route", list(ROUTES))
 @pytest.mark.parametrize(
     "y", [0.0, UNIT, 0.5, math.nextafter(0.5, 0), math.nextafter(0.5, 1), 2.03, TOTAL * UNIT - 0.01]
 )
 def test_excess_by_each_route(route: str, y: float) -> None:
-    truth = Subsets([(x, 0.0, m) for x, m in COINS])
-    excess = enumerated_excess(routes()[route], arb(y))
+    truth = truth_of_coins()
+    excess = enumerated_excess(ROUTES[route](), arb(y))
     exact = truth.delta(Fraction(y), 600)
     with working(600):
         assert excess.contains(exact.mid())
@@ -79,7 +85,7 @@ def test_subsets(k: int, delta: float) -> None:
     assert bound.width <= 1e-12
 
 
-@pytest.mark.parametrize("k", [30, 40, 44])
+@pytest.mark.parametrize("k", [30, 40, pytest.param(44, marks=pytest.mark.slow)])
 def test_meeting_in_the_middle_in_floats(k: int) -> None:
     """Sizes on a coarse lattice for the oracle, all distinct for the code."""
     steps = [int(a) for a in np.random.default_rng(k).choice(np.arange(3, 400), k, replace=False)]

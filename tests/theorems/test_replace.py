@@ -84,10 +84,10 @@ def test_in_the_plane_no_two_directions_are_worse_than_opposite_ones() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "rate", "copies"),
     [
-        (oc.Gaussian(1.0), 0.1, 2),
+        pytest.param(oc.Gaussian(1.0), 0.1, 2, marks=pytest.mark.slow),
         (oc.Gaussian(0.5), 0.2, 5),
         (oc.Gaussian(4.0), 0.5, 12),
-        (oc.Gaussian(4.0, 3.0), Fraction(1, 3), 2),
+        pytest.param(oc.Gaussian(4.0, 3.0), Fraction(1, 3), 2, marks=pytest.mark.slow),
         (oc.Laplace(2.0), 0.2, 4),
         (oc.Laplace(0.5), 0.05, 3),
     ],
@@ -113,6 +113,7 @@ def test_several_rounds_lie_between_rounded_losses(
         assert bound.theorem == "ZDW22"
 
 
+@pytest.mark.slow_cases("1.0-0.01-0.4", "1.0-0.01-0.01", "0.25-0.02-4.0")
 @pytest.mark.parametrize(
     ("sigma", "rate", "eps"),
     [(1.0, 0.01, 0.4), (1.0, 0.01, 0.01), (0.25, 0.02, 4.0), (5.0, 0.5, 0.1), (2.0, Fraction(1, 3), 0.0)],

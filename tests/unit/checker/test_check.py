@@ -61,6 +61,7 @@ CASES: dict[str, tuple[list[Mechanism], float]] = {
 }
 
 
+@pytest.mark.slow_cases("thousands")
 @pytest.mark.parametrize(("mechanisms", "delta"), CASES.values(), ids=CASES)
 def test_epsilon(mechanisms: list[Mechanism], delta: float) -> None:
     bound = oc.compose(parts_of(mechanisms), delta=delta)

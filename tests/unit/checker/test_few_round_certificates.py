@@ -27,6 +27,7 @@ CASES: dict[str, tuple[dict[Any, int], dict[str, Any], float]] = {
 }
 
 
+@pytest.mark.slow_cases("five of little noise", "three replaced", "three of Laplace noise", "thirty of discrete noise")
 @pytest.mark.parametrize("name", CASES)
 def test_proved_and_tight(name: str) -> None:
     """What is claimed is proved, by cells; a claim moved by a little more than its width never is."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import acb, arb
-from typer.testing import CliRunner, Result
 
 import optcomp as oc
 from optcomp.checker import attempts, check, noisy
@@ -24,12 +22,12 @@ from optcomp.checker.closed import distance, gaussian_alone, normal_excess
 from optcomp.checker.contour import Exhausted
 from optcomp.checker.document import MOST_INLINE, read
 from optcomp.checker.instance import Instance, Range
-from optcomp.cli.main import app
 from optcomp.errors import InvalidInput
 from tests.oracles.checks import above, below
 from tests.oracles.losses import Beside, response_atoms, sums_of, variance_hockey
 from tests.oracles.truth import Mechanism
 from tests.unit.checker.certificates import Document, by_digest, claim
+from tests.unit.cli.in_process import invoke
 
 Noise = tuple[Fraction | float, int]
 BITS = 320
@@ -386,20 +384,16 @@ def test_loose_claims_are_claims_too(method: str) -> None:
 # The command line.
 
 
-def run(arguments: str) -> Result:
-    return CliRunner().invoke(app, shlex.split(arguments))
-
-
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     items = "'gaussian(sigma=0.3, sensitivity=0.1)x20' 'gdp(0.2)' 0.1x50 0.2,1e-9x50"
-    assert run(f"compose {items} --delta 1e-6 --certificate c.json").exit_code == 0
+    assert invoke(f"compose {items} --delta 1e-6 --certificate c.json").exit_code == 0
     document = json.loads(Path("c.json").read_text(encoding="utf8"))
     assert (document["version"], document["gaussians"]) == (2, [["1/3", 20], ["1/5", 1]])
-    assert run("verify c.json").stdout.startswith("proved: ")
+    assert invoke("verify c.json").stdout.startswith("proved: ")
     moved = {end: document[end] * (1 + 1e-9) for end in ("lower", "upper")}
     Path("moved.json").write_text(json.dumps(document | moved), encoding="utf8")
-    result = run("verify moved.json")
+    result = invoke("verify moved.json")
     assert (result.exit_code, result.stdout[:9]) == (1, "rejected:")
 
 
@@ -412,8 +406,8 @@ def test_mechanisms_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         Path("all.yaml").write_text("[gaussian(0.3), gaussian(0.3), gdp(0.3), 0.5, 0.5, 0.5]", encoding="utf8")
         Path("pairs.yaml").write_text("[0.5, 0.5, 0.5]", encoding="utf8")
         Path("fewer.yaml").write_text("[gaussian(0.3), gdp(0.3), 0.5, 0.5, 0.5]", encoding="utf8")
-        assert run("verify c.json --from all.yaml").exit_code == 0
-        assert run("verify c.json --from pairs.yaml").exit_code == 0
-        result = run("verify c.json --from fewer.yaml")
+        assert invoke("verify c.json --from all.yaml").exit_code == 0
+        assert invoke("verify c.json --from pairs.yaml").exit_code == 0
+        result = invoke("verify c.json --from fewer.yaml")
         assert (result.exit_code, result.stderr) == (1, "")
         assert result.stdout == "rejected: gaussians: the ones supplied are not those of the certificate\n"

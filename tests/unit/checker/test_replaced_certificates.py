@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import shlex
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flint import arb
-from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.checker import check
 from optcomp.checker.claimed import KINDS
-from optcomp.cli.main import app
 from tests.oracles.replaced_losses import glued_gaussian_hockey, replaced_gaussian_hockey, replaced_laplace_hockey
 from tests.unit.checker.certificates import Document
+from tests.unit.cli.in_process import invoke
 
 
 def replaced(mechanism: oc.Gaussian | oc.Laplace, rate: float | str) -> oc.PoissonSubsampled:
@@ -61,6 +57,7 @@ def through_json(bound: oc.Bound, **options: float) -> Document:
     return document
 
 
+@pytest.mark.slow_cases("two rounds")
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
 @pytest.mark.parametrize("name", TIGHT)
 def test_proved_and_tight(name: str, question: dict[str, Any]) -> None:
@@ -77,6 +74,7 @@ def test_proved_and_tight(name: str, question: dict[str, Any]) -> None:
     assert check(raised).status == "false"
 
 
+@pytest.mark.slow_cases("mixture")
 @pytest.mark.parametrize(
     ("name", "question"), [*((name, QUESTIONS[0]) for name in LOOSE), ("gaussian", QUESTIONS[1])], ids=str
 )
@@ -154,29 +152,24 @@ def test_samples_of_everybody() -> None:
     assert check(document).proved
 
 
-def changes() -> Iterator[tuple[str, Document]]:
+CHANGED: dict[str, Any] = {
+    "poisson_replaced_gaussian": replaced(oc.Gaussian(1), "0.1"),
+    "poisson_replaced_laplace": replaced(oc.Laplace(1), "0.4"),
+    "batch_gaussian": oc.WithoutReplacement(oc.Gaussian(1), 10, 100),
+    "batch_laplace": oc.WithoutReplacement(oc.Laplace(1), 40, 100),
+}
+
+
+@pytest.mark.parametrize("change", [f"{kind}.{name}" for kind in CHANGED for name in KINDS[kind]])
+def test_changed_parameters_are_noticed(change: str) -> None:
     """A document about one mechanism with one number of its law changed, so that more is spent than is claimed."""
-    for part in (
-        replaced(oc.Gaussian(1), "0.1"),
-        replaced(oc.Laplace(1), "0.4"),
-        oc.WithoutReplacement(oc.Gaussian(1), 10, 100),
-        oc.WithoutReplacement(oc.Laplace(1), 40, 100),
-    ):
-        document = through_json(oc.compose({part: 1}, epsilon=0.1))
-        law = document["laws"][0]
-        for name in KINDS[law["kind"]]:
-            changed = copy.deepcopy(document)
-            changed["laws"][0][name] = str(Fraction(law[name]) * Fraction(1000001, 1000000))
-            yield f"{law['kind']}.{name}", changed
-
-
-CHANGES = list(changes())
-
-
-@pytest.mark.parametrize(("name", "document"), CHANGES, ids=[name for name, _ in CHANGES])
-def test_changed_parameters_are_noticed(name: str, document: Document) -> None:
+    kind, name = change.split(".")
+    document = through_json(oc.compose({CHANGED[kind]: 1}, epsilon=0.1))
+    (law,) = document["laws"]
+    assert law["kind"] == kind
+    law[name] = str(Fraction(law[name]) * Fraction(1000001, 1000000))
     assert check(document).status == "false"
-    document["laws"][0]["copies"] = 2
+    law["copies"] = 2
     assert check(document).status == "mismatch"
 
 
@@ -203,9 +196,10 @@ def test_largest_losses() -> None:
         assert (document["lower"], document["upper"], check(document).status) == (None, None, "proved")
 
 
-def test_wider_claims_about_batches() -> None:
+@pytest.mark.parametrize("rounds", [200, pytest.param(12, marks=pytest.mark.slow)])
+def test_wider_claims_about_batches(rounds: int) -> None:
     """Each side gets half of the room: they are different sums, and the bracket between them says nothing of either."""
-    bound = oc.compose({oc.WithoutReplacement(oc.Gaussian(1), 100, 1000): 12}, delta=1e-6)
+    bound = oc.compose({oc.WithoutReplacement(oc.Gaussian(1), 100, 1000): rounds}, delta=1e-6)
     wide = through_json(bound, rtol=1e-2)
     assert wide["upper"] - bound.upper == pytest.approx(5e-3 * bound.upper)
     assert bound.lower - wide["lower"] == pytest.approx(5e-3 * bound.upper)
@@ -214,11 +208,9 @@ def test_wider_claims_about_batches() -> None:
 
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-    def run(arguments: str) -> str:
-        return CliRunner().invoke(app, shlex.split(arguments)).stdout
-
-    run("train --examples 1000 --batch 10 --steps 200 --sigma 2 --neighbours replace --delta 1e-6 --certificate c.json")
+    invoke(
+        "train --examples 1000 --batch 10 --steps 200 --sigma 2 --neighbours replace --delta 1e-6 --certificate c.json"
+    )
     document = json.loads(Path("c.json").read_text(encoding="utf8"))
     assert (document["neighbours"], document["laws"][0]["kind"]) == ("replace", "poisson_replaced_gaussian")
-    assert run("verify c.json").startswith("proved: ")
+    assert invoke("verify c.json").stdout.startswith("proved: ")

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import optcomp as oc
 from optcomp.checker import check
-from optcomp.cli.main import app
 from optcomp.numerics.exact_numbers import float_above, float_below, text_of
 from optcomp.theorems.opt import CAPPED
 from tests.oracles.checks import encloses
 from tests.oracles.halves import Halves
 from tests.oracles.losses import Beside, variance_hockey
 from tests.oracles.truth import decided, real
+from tests.unit.cli.in_process import invoke
 
 WIDE_RANGE = [0.24, 0.072, 1.583, 0.094]
 """A line far up the losses of this list meets δ = .11 below zero; the answer is 1.5526."""
@@ -147,16 +145,14 @@ def test_floats_beside_a_number_are_true_as_floats_and_as_decimals(number: Fract
 
 @given(st.decimals(min_value="0.001", max_value="40", places=19))
 def test_the_pair_on_the_command_line_is_true(epsilon: object) -> None:
-    result = CliRunner().invoke(app, shlex.split(f"compose gaussian(sigma=1) --epsilon {epsilon} --json"))
+    result = invoke(f"compose gaussian(sigma=1) --epsilon {epsilon} --json")
     shown = json.loads(result.stdout, parse_float=Fraction)
     assert shown["epsilon"] >= Fraction(str(epsilon))
     assert Fraction(float(shown["epsilon"])) >= Fraction(str(epsilon))
 
 
 def test_an_upper_side_is_above_the_truth_as_a_decimal_too() -> None:
-    told = (
-        CliRunner().invoke(app, shlex.split("compose 0.1000000000000000005 --delta 0"), env={"COLUMNS": "100"}).stdout
-    )
+    told = invoke("compose 0.1000000000000000005 --delta 0", env={"COLUMNS": "100"}).stdout
     shown = next(line for line in told.splitlines() if "total ε" in line).split()[4]
     assert Fraction(shown) >= Fraction("0.1000000000000000005")
     assert Fraction(repr(oc.compose(["0.1000000000000000005"], delta=0).upper)) >= Fraction("0.1000000000000000005")

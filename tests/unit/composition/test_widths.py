@@ -119,6 +119,7 @@ MIXTURES: list[dict[Item, int]] = [
 ]
 
 
+@pytest.mark.slow_cases("given0-0")
 @pytest.mark.parametrize("number", range(len(MIXTURES)))
 @pytest.mark.parametrize("given", [{"delta": 1e-6}, {"delta": 1e-20}, {"epsilon": 0.0}, {"epsilon": 3.0}])
 def test_no_answer_is_worse_than_its_parts(number: int, given: dict[str, float]) -> None:
@@ -149,8 +150,8 @@ def test_falling_back_to_renyi_is_said() -> None:
 @pytest.mark.parametrize("rate", [1e-6, 0.5, 0.999999])
 def test_one_round_is_tight_and_at_once(sigma: float, rate: float) -> None:
     """Among them the one that never came back."""
-    start = time.perf_counter()
+    start = time.process_time()
     for given in ({"delta": 1e-6}, {"delta": 1e-7}, {"epsilon": 2.0}):
         bound = oc.compose([oc.PoissonSubsampled(oc.Gaussian(sigma), rate)], **given)  # type: ignore[arg-type]
         assert is_narrow(bound), given
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20, "seconds of processor time; it takes less than 0.1"

@@ -6,12 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dp_accounting import NeighboringRelation
 
 import optcomp as oc
 from optcomp.guarantees import MOST_REPLACED_RATIO, KnownLoss
 from optcomp.interactive.filters.request_documents import read_request_document, request_document
-from optcomp.interop import UnsupportedEvent, to_event
 
 REPLACED = oc.PoissonSubsampled(oc.Gaussian(1.0), 0.01, "replace")
 BATCHES = oc.WithoutReplacement(oc.Laplace(2), 3, 100)
@@ -81,6 +79,10 @@ def test_documents_keep_the_neighbours() -> None:
 
 def test_certificates_and_events_know_the_neighbours() -> None:
     """There are certificates, and events for replaced records only."""
+    from dp_accounting import NeighboringRelation  # here because importing dp_accounting takes long
+
+    from optcomp.interop import UnsupportedEvent, to_event
+
     for part in (REPLACED, BATCHES):
         assert oc.compose({part: 1}, delta=1e-6).certificate()
         assert to_event([part])
@@ -96,6 +98,10 @@ def test_a_total_that_grows_is_as_good_as_one_from_nothing() -> None:
         assert total.lower <= afresh.upper
         assert afresh.lower <= total.upper
         assert total.upper - total.lower < 1e-8
+
+
+@pytest.mark.slow
+def test_a_total_of_batches_that_grows_is_the_one_from_nothing() -> None:
     batches = oc.Composer({BATCHES: 5})
     batches.total(delta=1e-6)
     batches.add(BATCHES)
@@ -103,6 +109,7 @@ def test_a_total_that_grows_is_as_good_as_one_from_nothing() -> None:
     assert (total.lower, total.upper) == (afresh.lower, afresh.upper)
 
 
+@pytest.mark.slow
 def test_calibrated_noise_holds() -> None:
     def batches(sigma: float) -> dict[oc.WithoutReplacement, int]:
         return {oc.WithoutReplacement(oc.Gaussian(sigma, 2.0), 1, 100): 200}

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 import pytest
-from flint import arb
+from flint import arb, fmpq
 
 import optcomp as oc
 from optcomp.checker import check
@@ -24,7 +24,7 @@ from tests.oracles.truth import Rational, rational_ends, real, working
 
 WAYS: dict[str, tuple[Side, ...]] = {"add-remove": ("towards", "away"), "replace": ("replaced",)}
 REACH = 24
-ODDS = [Fraction(1, 3), Fraction(9, 10), Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(4)]
+ODDS = [fmpq(1, 3), fmpq(9, 10), fmpq(1), fmpq(11, 10), fmpq(3, 2), fmpq(4)]
 
 
 def sampled(sigma: Any, rate: Any, shift: int = 1, neighbours: Any = "add-remove") -> oc.PoissonSubsampled:
@@ -35,31 +35,31 @@ def sampled(sigma: Any, rate: Any, shift: int = 1, neighbours: Any = "add-remove
 # left out, and what lies beyond the window is counted.
 
 
-def weights(centre: int, base: Fraction) -> list[Fraction]:
+def weights(centre: int, base: fmpq) -> list[fmpq]:
     return [base ** ((x - centre) ** 2) for x in range(-REACH, REACH + 1)]
 
 
-def by_coins(table: Iterable[int], rate: Fraction, base: Fraction) -> list[Fraction]:
+def by_coins(table: Iterable[int], rate: fmpq, base: fmpq) -> list[fmpq]:
     """The noisy sum of a sample of a table, up to the normalisation."""
-    records, found = tuple(table), [Fraction(0)] * (2 * REACH + 1)
+    records, found = tuple(table), [fmpq(0)] * (2 * REACH + 1)
     for size in range(len(records) + 1):
         for chosen in combinations(records, size):
-            share = prod([rate] * size + [1 - rate] * (len(records) - size), start=Fraction(1))
+            share = prod([rate] * size + [1 - rate] * (len(records) - size), start=fmpq(1))
             found = [known + share * more for known, more in zip(found, weights(sum(chosen), base), strict=True)]
     return found
 
 
-def curve(one: list[Fraction], other: list[Fraction], odds: Fraction) -> Fraction:
-    return sum((max(p - odds * q, Fraction(0)) for p, q in zip(one, other, strict=True)), Fraction(0))
+def curve(one: list[fmpq], other: list[fmpq], odds: fmpq) -> fmpq:
+    return sum((max(p - odds * q, fmpq(0)) for p, q in zip(one, other, strict=True)), fmpq(0))
 
 
-def beyond(base: Fraction) -> Fraction:
+def beyond(base: fmpq) -> fmpq:
     """More than what any law here has beyond the window: sums of at most 6 are the centres."""
     return 4 * base ** ((REACH - 6) ** 2) / (1 - base)
 
 
-@pytest.mark.parametrize(("rate", "base"), [(Fraction(1, 4), Fraction(3, 5)), (Fraction(2, 3), Fraction(9, 10))])
-def test_the_pairs_of_the_largest_shift_dominate_all_small_tables(rate: Fraction, base: Fraction) -> None:
+@pytest.mark.parametrize(("rate", "base"), [(fmpq(1, 4), fmpq(3, 5)), (fmpq(2, 3), fmpq(9, 10))], ids=str)
+def test_the_pairs_of_the_largest_shift_dominate_all_small_tables(rate: fmpq, base: fmpq) -> None:
     """Records from -2 to 2 beside two others, sensitivity 2: a person who comes or goes, and one who is another."""
     plain, right, left = (weights(centre, base) for centre in (0, 2, -2))
     mixture, mirror = ([(1 - rate) * a + rate * b for a, b in zip(plain, side, strict=True)] for side in (right, left))
@@ -145,8 +145,8 @@ def test_one_round_in_closed_form(neighbours: Any) -> None:
 @pytest.mark.parametrize(
     ("part", "copies"),
     [
-        (sampled(1, "0.01"), 60),
-        (sampled(2, "0.1"), 25),
+        pytest.param(sampled(1, "0.01"), 60, marks=pytest.mark.slow),
+        pytest.param(sampled(2, "0.1"), 25, marks=pytest.mark.slow),
         (sampled("0.5", "0.02"), 12),
         (sampled(1, "0.1", 1, "replace"), 15),
     ],
@@ -198,14 +198,14 @@ def test_ordinary_rounds_are_narrow_and_near_gaussian_noise(sigma: Any, rate: An
         assert bound.upper == pytest.approx(smooth.upper, rel=1e-4)
 
 
-def test_very_much_noise_is_gaussian_noise() -> None:
-    for neighbours, most, shift in (("add-remove", 200, 100), ("replace", 60, 30)):
-        whole = oc.compose({sampled(most, "0.02", shift, neighbours): 100}, delta=1e-6)
-        part = oc.PoissonSubsampled(oc.Gaussian(most, shift), "0.02", neighbours)  # type: ignore[arg-type]
-        smooth = oc.compose({part: 100}, delta=1e-6)
-        assert whole.lower <= smooth.upper
-        assert smooth.lower <= whole.upper
-        assert whole.upper - whole.lower < 1e-7 * whole.upper
+@pytest.mark.parametrize(("neighbours", "most", "shift"), [("add-remove", 200, 100), ("replace", 60, 30)])
+def test_very_much_noise_is_gaussian_noise(neighbours: Any, most: int, shift: int) -> None:
+    whole = oc.compose({sampled(most, "0.02", shift, neighbours): 100}, delta=1e-6)
+    part = oc.PoissonSubsampled(oc.Gaussian(most, shift), "0.02", neighbours)
+    smooth = oc.compose({part: 100}, delta=1e-6)
+    assert whole.lower <= smooth.upper
+    assert smooth.lower <= whole.upper
+    assert whole.upper - whole.lower < 1e-7 * whole.upper
 
 
 def test_the_checker_agrees() -> None:
@@ -258,7 +258,8 @@ def test_beside_other_mechanisms() -> None:
     assert oc.compose({part: 2, oc.Gaussian(5): 3}, delta=1e-6).width < 1e-8
 
 
-def test_composer_and_calibrate() -> None:
+@pytest.mark.slow
+def test_composer() -> None:
     composer = oc.Composer()
     part = sampled(2, "0.05")
     for copies in (1, 30, 200):
@@ -268,6 +269,9 @@ def test_composer_and_calibrate() -> None:
         assert whole.lower <= total.upper
     again = oc.Composer.of(composer.as_dict())
     assert again.parts == composer.parts
+
+
+def test_calibrate() -> None:
     sigma = oc.calibrate(lambda x: {sampled(x, "0.05"): 50}, epsilon=1, delta=1e-6)
     assert oc.compose({sampled(float(sigma), "0.05"): 50}, delta=1e-6).upper <= 1
 

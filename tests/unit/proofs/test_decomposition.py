@@ -81,6 +81,7 @@ def test_but_at_no_smaller_one(pair: Pair, level: Fraction) -> None:
         assert str(worst) in str(refusal.value)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(rngs, odds)
 def test_trees_of_three_rounds_with_three_responses(rng: Random, level: Fraction) -> None:

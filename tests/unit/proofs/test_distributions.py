@@ -6,6 +6,7 @@ import copy
 import pickle
 import random
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -154,9 +155,9 @@ def test_floats_follow_the_fractions(p: Finite[str], q: Finite[str]) -> None:
     assert p.distance(q) == q.distance(p) == sum(abs(Fraction(p[a]) - Fraction(q[a])) for a in "abcd") / 2
 
 
-@pytest.mark.parametrize("generator", [random.Random(5), np.random.default_rng(5)])
-def test_samples(generator: random.Random) -> None:
-    p = Finite({"a": "1/2", "b": "1/3", "c": "1/6"})
+@pytest.mark.parametrize("kind", [random.Random, np.random.default_rng])
+def test_samples(kind: Callable[[int], random.Random]) -> None:
+    p, generator = Finite({"a": "1/2", "b": "1/3", "c": "1/6"}), kind(5)
     counts = Counter(p.sample(generator) for _ in range(6000))
     assert all(abs(counts[a] - 6000 * p[a]) < 200 for a in "abc")
 

@@ -31,6 +31,7 @@ from tests.oracles.rational import exact_delta, log_between
 from tests.unit.proofs.generators import BUDGETS, Budget, Drawn, finites, games, odds
 
 MANY = settings(max_examples=500)
+FEW_OR_MANY = pytest.mark.parametrize("examples", [100, pytest.param(500, marks=pytest.mark.slow)])
 SOME = settings(max_examples=200)
 ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
 
@@ -52,13 +53,18 @@ def _picker(offered: Menus, salt: int, coins: int = 0) -> Picker:
     return pick
 
 
-@MANY
-@given(games(), st.integers(0, 99))
-def test_leaky_responses_reproduce_both_views(drawn: Drawn, salt: int) -> None:
+@FEW_OR_MANY
+def test_leaky_responses_reproduce_both_views(examples: int) -> None:
     """Algorithm 1 of the lecture and Theorem 3.5: F* pushes (U_i) to V⁰ and (V_i) to V¹, whatever the adversary."""
-    rounds, offered = drawn
-    game = Game(rounds, _picker(offered, salt))
-    assert game.simulated_views == game.views
+
+    @settings(max_examples=examples)
+    @given(games(), st.integers(0, 99))
+    def reproduced(drawn: Drawn, salt: int) -> None:
+        rounds, offered = drawn
+        game = Game(rounds, _picker(offered, salt))
+        assert game.simulated_views == game.views
+
+    reproduced()
 
 
 @given(games(most=2), st.integers(0, 99), finites("hi"))
@@ -89,18 +95,22 @@ def test_nobody_exceeds_the_bound(drawn: Drawn, salt: int, target: Fraction) -> 
     assert side.delta(target) == best.delta == played.delta(target)
 
 
-@MANY
-@given(games(), odds())
-@example(([(TWO, ZERO)], [[Choice.between(*leaky(ONE))]]), ONE)
-def test_leaky_on_the_menu_attains_the_bound(drawn: Drawn, target: Fraction) -> None:
+@FEW_OR_MANY
+def test_leaky_on_the_menu_attains_the_bound(examples: int) -> None:
     """The supremum in Theorem 1.5 is a maximum: leaky randomized response in every round, no adaptivity needed."""
-    rounds, offered = drawn
-    worst = [Choice.between(*leaky(*budget)) for budget in rounds]
-    bound = optimal_delta(rounds, target)
-    assert Game(rounds, lambda seen: worst[len(seen)]).comparison.delta(target) == bound
-    assert (
-        best_response(rounds, [[*menu, move] for menu, move in zip(offered, worst, strict=True)], target).delta == bound
-    )
+
+    @settings(max_examples=examples)
+    @given(games(), odds())
+    @example(([(TWO, ZERO)], [[Choice.between(*leaky(ONE))]]), ONE)
+    def attained(drawn: Drawn, target: Fraction) -> None:
+        rounds, offered = drawn
+        worst = [Choice.between(*leaky(*budget)) for budget in rounds]
+        bound = optimal_delta(rounds, target)
+        assert Game(rounds, lambda seen: worst[len(seen)]).comparison.delta(target) == bound
+        menus = [[*menu, move] for menu, move in zip(offered, worst, strict=True)]
+        assert best_response(rounds, menus, target).delta == bound
+
+    attained()
 
 
 def _all_trees(offered: Menus) -> Iterator[dict[tuple[str, ...], Choice]]:

@@ -134,10 +134,10 @@ def _laplace_below(z: float, centre: float, scale: float) -> float:
     return tail if z < centre else 1 - tail
 
 
-@pytest.mark.parametrize("generator", [random.Random(7), np.random.default_rng(7)])
-def test_samples_follow_the_noise(generator: random.Random) -> None:
+@pytest.mark.parametrize("kind", [random.Random, np.random.default_rng])
+def test_samples_follow_the_noise(kind: Callable[[int], random.Random]) -> None:
     """Kolmogorov–Smirnov: 4000 draws stay within 1.95/√n of the distribution function (1 in 1000 would not)."""
-    made = LaplaceMap(2.0, 1.5)
+    made, generator = LaplaceMap(2.0, 1.5), kind(7)
     for secret, centre in ((0, 0.0), (1, 2.0)):
         draws = sorted(made.noise(secret, generator) for _ in range(4000))
         gaps = [abs((i + 0.5) / 4000 - _laplace_below(z, centre, 1.5)) for i, z in enumerate(draws)]

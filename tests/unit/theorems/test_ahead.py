@@ -38,6 +38,7 @@ def growing(counts: dict[Item, int]) -> Growing:
     return made
 
 
+@pytest.mark.slow_cases("0.8-0.001-200-1", "1.1-0.004-50-1")
 @pytest.mark.parametrize(
     ("sigma", "rate", "first", "step"),
     [(1.0, 0.01, 100, 100), (0.8, 0.001, 200, 1), (1.1, 0.004, 50, 1), (3.0, 0.5, 40, 7)],

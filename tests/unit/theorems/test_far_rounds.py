@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from tests.oracles.truth import working
 
 PLAN = Contour(True, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 EFFORT = Effort(1e-9, 1e9)
-SETTINGS: list[tuple[float, float, int, float]] = [(4.0, 0.01, 500, 0.3), (6.0, 0.02, 300, 0.15), (5.0, 0.05, 100, 0.6)]
+Setting = tuple[float, float, int, float]
+Maker = Callable[[float, float, int], Laws]
+SETTINGS: list[Setting] = [(4.0, 0.01, 500, 0.3), (6.0, 0.02, 300, 0.15), (5.0, 0.05, 100, 0.6)]
 """Noise, rate, rounds and ε of which the plain contour proves many digits."""
 
 
@@ -37,6 +40,9 @@ MAKERS = pytest.mark.parametrize("make", [laws_of, whole_laws_of], ids=["normal"
 """Gaussian noise, and discrete Gaussian noise."""
 
 
+SLOW = pytest.mark.slow_cases(*(f"setting2-{share}-whole" for share in (1e-12, 1e-4, 1e-2, 0.3)))
+
+
 def plain(laws: Laws, y: float) -> Bracket:
     with np.errstate(all="ignore"):
         found = excess_at(Independent(laws, math.inf), y, 1e-10, 1e9)[0]
@@ -44,20 +50,31 @@ def plain(laws: Laws, y: float) -> Bracket:
     return found
 
 
+@cache
+def excess_of(make: Maker, setting: Setting) -> Bracket:
+    """What the plain contour proves; it knows nothing of shares."""
+    return plain(make(*setting[:3]), setting[3])
+
+
+@cache
+def goal_and_root_of(make: Maker, setting: Setting) -> tuple[Goal, Bracket]:
+    """The excess as a goal, and what the plain contour proves of its root."""
+    log_t = excess_of(make, setting).lower
+    rest = math.log1p(-math.exp(log_t))
+    goal = Goal((log_t - 1e-15, log_t + 1e-15), (rest - 1e-15, rest + 1e-15))
+    with np.errstate(all="ignore"):
+        return goal, excess_root(Independent(make(*setting[:3]), 10.0), goal, 1e-10, 1e9)[0]
+
+
+@SLOW
 @MAKERS
 @pytest.mark.parametrize("share", [1e-12, 1e-4, 1e-2, 0.3])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_excess(
-    setting: tuple[float, float, int, float],
-    share: float,
-    make: Callable[[float, float, int], Laws],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_excess(setting: Setting, share: float, make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a large share the far rounds matter: neither side may leave them out or count them twice."""
     monkeypatch.setattr(far_rounds, "_SHARE", math.log(share))
     monkeypatch.setattr(far_rounds, "_DEEP", 10.0)
-    laws, y = make(*setting[:3]), setting[3]
-    truth = plain(laws, y)
+    laws, y, truth = make(*setting[:3]), setting[3], excess_of(make, setting)
     rough = Bracket(truth.lower - 2, truth.upper + 2, PLAN, 0, True)
     with np.errstate(all="ignore"):
         found = far_rounds.excess(laws, y, rough, EFFORT)
@@ -68,23 +85,16 @@ def test_the_excess(
         assert found.upper - found.lower < 20 * share + 1e-8
 
 
+@SLOW
 @MAKERS
 @pytest.mark.parametrize("share", [1e-12, 1e-4, 1e-2])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_root(
-    setting: tuple[float, float, int, float],
-    share: float,
-    make: Callable[[float, float, int], Laws],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_root(setting: Setting, share: float, make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    goal, truth = goal_and_root_of(make, setting)
     monkeypatch.setattr(far_rounds, "_SHARE", math.log(share))
     monkeypatch.setattr(far_rounds, "_DEEP", 10.0)
     laws, y = make(*setting[:3]), setting[3]
-    log_t = plain(laws, y).lower
-    rest = math.log1p(-math.exp(log_t))
-    goal = Goal((log_t - 1e-15, log_t + 1e-15), (rest - 1e-15, rest + 1e-15))
     with np.errstate(all="ignore"):
-        truth = excess_root(Independent(laws, 10.0), goal, 1e-10, 1e9)[0]
         found = far_rounds.root(laws, goal, Bracket(0.5 * y, 2 * y, PLAN, 0, True), lambda _: 10.0, EFFORT)
     assert truth.upper - truth.lower < 1e-8
     assert found.lower <= truth.upper
@@ -216,10 +226,14 @@ def test_heavy_tails_are_narrow(sigma: float, q: float, rounds: int, epsilon: fl
     assert back.upper - back.lower < 1e-9 * back.upper
 
 
-def test_a_root_of_which_nothing_is_known_is_narrow_too() -> None:
+RATES = ["0.0002", "0.0003", "0.00033", "0.000331", "0.000332", "0.000335"]
+
+
+@pytest.mark.parametrize("rates", [RATES[3:4], pytest.param(RATES, marks=pytest.mark.slow)], ids=["one rate", "six"])
+def test_a_root_of_which_nothing_is_known_is_narrow_too(rates: list[str]) -> None:
     """The plain contour proves only ε >= 0 for some of these rates, and not for their neighbours."""
     before = 0.0
-    for rate in ("0.0002", "0.0003", "0.00033", "0.000331", "0.000332", "0.000335"):
+    for rate in rates:
         rounds = {PoissonSubsampled(Gaussian(4), rate): 10**4}
         found = compose(rounds, delta=1e-6)
         assert found.upper - found.lower <= 1e-9 * found.upper, rate

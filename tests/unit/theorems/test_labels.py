@@ -245,6 +245,7 @@ def test_a_rough_grid_tells_where_to_begin(
     assert found.upper < on_grid.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "epsilon"),
     [

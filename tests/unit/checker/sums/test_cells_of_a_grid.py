@@ -98,6 +98,7 @@ def test_one_round_against_its_curve(name: str, y: Fraction) -> None:
         assert found.high - found.low < 1e-5
 
 
+@pytest.mark.slow_cases("replaced")
 @pytest.mark.parametrize("name", ["removed", "added", "replaced", "Laplace", "whole removed", "whole added"])
 def test_three_rounds_against_other_ways(name: str) -> None:
     y, total = Fraction(1, 4), Total(((LAWS[name], 3),))
@@ -373,6 +374,7 @@ def test_a_law_must_be_known() -> None:
     assert not suits(Total(((LAWS["removed"], 1000),)))
 
 
+@pytest.mark.slow_cases("added", "replaced")
 @pytest.mark.parametrize("name", ["removed", "added", "replaced", "whole removed", "Laplace replaced"])
 def test_grids_are_as_fine_as_they_are_asked_to_be(name: str) -> None:
     """Guesses only: what is left open is about what was asked for, or less."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -25,6 +26,7 @@ for k, high in ((25, 1.0), (400, 0.2), (5000, 0.05)):
 """
 
 
+@cache
 def answers(threads: int, cores: int) -> str:
     environment = os.environ | {
         "OPENBLAS_NUM_THREADS": str(threads),

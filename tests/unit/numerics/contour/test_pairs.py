@@ -33,8 +33,9 @@ def test_bounds_hold_in_their_ranges(name: str, c: float) -> None:
     assert cuts[-1] == edges[-1]
     assert (np.diff(cuts) > 0).all()
     assert ((edges[octave] <= cuts[:-1]) & (cuts[1:] <= edges[octave + 1] * (1 + 1e-12))).all()
-    for number in RNG.integers(0, bounds.size, 60).tolist():
-        theta = np.append(RNG.uniform(cuts[number], cuts[number + 1], 200), cuts[number : number + 2])
+    rng = np.random.default_rng(5)
+    for number in rng.integers(0, bounds.size, 60).tolist():
+        theta = np.append(rng.uniform(cuts[number], cuts[number + 1], 200), cuts[number : number + 2])
         assert float(sizes(coins, c, theta).max()) <= bounds[number] * (1 + 1e-9)
 
 

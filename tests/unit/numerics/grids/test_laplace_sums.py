@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 
 import numpy as np
@@ -31,9 +32,14 @@ def drawn(rng: Random) -> Setting:
     return [(Fraction(round(x * 1000) + 1, 999) if rng.random() < 0.3 else x, rng.randint(1, most)) for x in eps]
 
 
+@lru_cache(maxsize=4)
+def sum_of(*setting: tuple[Rational, int]) -> Sum:
+    return Sum([laplace_part(eps, copies) for eps, copies in setting])
+
+
 def truth(setting: Setting, y: float) -> arb:
     with working(BITS):
-        return Sum([laplace_part(eps, copies) for eps, copies in setting]).excess(Fraction(y), BITS)
+        return sum_of(*setting).excess(Fraction(y), BITS)
 
 
 def laws_of(setting: Setting) -> list[tuple[LaplaceLaw, int]]:

@@ -193,7 +193,7 @@ def test_a_cell_whose_loss_is_below_its_place_must_be_moved_down(kind: Kind, mon
 @pytest.mark.parametrize(
     ("kind", "mu", "q", "copies", "eps"),
     [
-        (ReplacedNormalLaw, 1.0, 0.01, 10, 0.6),
+        pytest.param(ReplacedNormalLaw, 1.0, 0.01, 10, 0.6, marks=pytest.mark.slow),
         (ReplacedNormalLaw, 0.5, 0.2, 30, 1.5),
         (GluedNormalLaw, 2.0, 0.05, 40, 9.0),
         (GluedNormalLaw, 0.5, 0.2, 30, 1.5),

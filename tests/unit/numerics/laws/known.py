@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from flint import acb, arb
 
@@ -48,7 +49,7 @@ from tests.oracles.replaced_losses import (
     replaced_laplace_moment,
 )
 from tests.oracles.sampled_whole import Side, whole_hockey, whole_moment
-from tests.oracles.truth import Rational, real
+from tests.oracles.truth import Rational, real, working
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,9 @@ KNOWN: dict[str, Known] = {
 }
 
 
-def moment_at(known: Known, c: float, theta: float = 0.0) -> acb:
-    """E e^{(c+iθ)L}, at the working precision."""
-    return known.moment(acb(c, theta))
+@cache
+def moment_at(name: str, c: float, theta: float = 0.0) -> acb:
+    """E e^{(c+iθ)L} with as many bits as the oracle works with; cached, because many tests divide by the same one."""
+    known = KNOWN[name]
+    with working(known.bits):
+        return known.moment(acb(c, theta))
