@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,14 +13,12 @@ from typing import Any
 import pyarrow
 
 from optcomp.ledger import Ledger
-from optcomp.statistics import Categories, Contingency, Domain, Integers, Question, Statistic, Table
+from optcomp.statistics import Categories, Domain, Integers, Question, Statistic, Table
 
 ACCOUNT, SLOTS = "survey", {"ada": ("1", "1e-7"), "ben": ("1/2", "0")}
 """Names and shares."""
 ROWS = 200
 """Rows of the table."""
-SLOW = Contingency(("place", "time"))
-"""Takes most of a second: almost fifty thousand cells get noise, after the debit."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +87,6 @@ class SmallCenter:
         """How many requests are paid for and have no answer."""
         with self.ledger() as ledger:
             return len(ledger.waiting())
-
-    def until_reserved(self, seconds: float = 30.0) -> None:
-        """Wait until a request is paid for and has no answer."""
-        end = time.monotonic() + seconds
-        with self.ledger() as ledger:
-            while not ledger.waiting():
-                assert time.monotonic() < end, "nothing was reserved"
-                time.sleep(0.02)
 
 
 def small_center(folder: Path, rows: int = ROWS, ledger: str | None = None, **settings: Any) -> SmallCenter:

@@ -1,4 +1,4 @@
-"""Homes of centres: with files, and with databases on a PostgreSQL server that all tests of a process share."""
+"""Homes of centres: with files, and with PostgreSQL databases that all tests of a process share, emptied before use."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import empty_database, new_database, postgres_address
+from optcomp.center import desk
+from tests.servers import empty_database, postgres_address
+from tests.unit.center.center_place import SmallCenter, small_center
 from tests.unit.center.homes import Centre
 
 
 @pytest.fixture(scope="session")
 def center_databases() -> Iterator[tuple[str, str]]:
     """Addresses of two databases, for a ledger and for a centre."""
-    with postgres_address() as address:
-        yield new_database(address), new_database(address)
+    with postgres_address() as ledger, postgres_address() as centre:
+        yield ledger, centre
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -50,3 +52,17 @@ def pair(addresses: dict[str, str], tmp_path: Path) -> Iterator[Centre]:
     first.open(first.settings.rewrite(folders=[str(data)], two_persons=True, **addresses))
     yield first
     first.close()
+
+
+@pytest.fixture
+def center(tmp_path: Path) -> SmallCenter:
+    """A small centre with nothing asked."""
+    return small_center(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def open_tables() -> Iterator[None]:
+    """Jobs that are done in this process keep tables open, with a temporary folder each; closed at the end."""
+    yield
+    for path, *_ in list(desk._OPENED._open):
+        desk._OPENED.forget(path)

@@ -18,7 +18,7 @@ OWNER = "/api/v1/owner"
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("owner") / "home") as found:
+    with served(tmp_path_factory.mktemp("owner") / "home", processes=False) as found:
         yield found
 
 
@@ -136,7 +136,7 @@ def test_an_auditor_verifies_without_answers(centre: Served, tmp_path: Path) -> 
 
 
 def test_two_owners_change_a_budget(tmp_path: Path) -> None:
-    with served(tmp_path / "home", two_persons=True) as centre:
+    with served(tmp_path / "home", processes=False, two_persons=True) as centre:
         body = {"batch": "spring", "slots": {"ada": {"epsilon": "1/2"}}, "delta": "1e-9"}
         asked = centre.call("post", f"{OWNER}/datasets/survey/batches", "olga", body)
         assert asked.status_code == 202, asked.text
@@ -154,7 +154,7 @@ def test_two_owners_change_a_budget(tmp_path: Path) -> None:
 
 def test_a_budget_is_lowered(tmp_path: Path) -> None:
     """What is left is what the smaller budget leaves; it is never raised again, nor below what is spent."""
-    with served(tmp_path / "home") as centre:
+    with served(tmp_path / "home", processes=False) as centre:
         seat = centre.seat("ada", "3/2")
         path = f"{OWNER}/datasets/survey/budget"
         lowered = centre.call("post", path, "olga", {"epsilon": "2", "delta": "1e-6"})
@@ -221,7 +221,7 @@ def test_a_snapshot_is_registered_and_bad_cells_are_refused(centre: Served) -> N
 
 def test_two_owners_lower_a_budget_and_open_a_dataset(tmp_path: Path) -> None:
     """Closing needs one owner and is done at once; what gives more away, or changes a budget, needs two."""
-    with served(tmp_path / "home", two_persons=True) as centre:
+    with served(tmp_path / "home", processes=False, two_persons=True) as centre:
         survey = f"{OWNER}/datasets/survey"
         assert centre.call("post", f"{survey}/suspension", "olga", {"suspended": True}).status_code == 200
         opened = centre.call("post", f"{survey}/suspension", "olga", {"suspended": False})

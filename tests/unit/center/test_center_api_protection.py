@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from optcomp.center import protection
+from optcomp.center import people, protection, runners
 from optcomp.center.protection import described
+from optcomp.center.store import now
+from tests.unit.center.clocks import Clock
 from tests.unit.center.served import QUESTION, SECRET, Served, served
 
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("protection") / "home", most_bytes=2000) as found:
+    with served(tmp_path_factory.mktemp("protection") / "home", processes=False) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A centre that takes small bodies only."""
+    with served(tmp_path_factory.mktemp("narrow") / "home", processes=False, most_bytes=2000) as found:
         yield found
 
 
@@ -41,12 +48,12 @@ def test_our_own_hosts_are_served(centre: Served, host: str) -> None:
     assert centre.call("get", "/health", headers={"Host": host}).json()["ok"] is True
 
 
-def test_a_large_body_is_refused_by_its_length(centre: Served) -> None:
-    found = centre.call("post", "/api/v1/owner/people", "olga", {"name": "x" * 3000, "role": "analyst"})
+def test_a_large_body_is_refused_by_its_length(narrow: Served) -> None:
+    found = narrow.call("post", "/api/v1/owner/people", "olga", {"name": "x" * 3000, "role": "analyst"})
     assert (found.status_code, found.json()["error"]) == (413, "too_large")
 
 
-def test_a_large_body_is_refused_while_it_is_read(centre: Served) -> None:
+def test_a_large_body_is_refused_while_it_is_read(narrow: Served) -> None:
     """Without a length: what is read is counted, and the rest is never asked for."""
     asked = []
 
@@ -55,7 +62,7 @@ def test_a_large_body_is_refused_while_it_is_read(centre: Served) -> None:
             asked.append(number)
             yield b" " * 500
 
-    found = centre.call(
+    found = narrow.call(
         "post", "/api/v1/owner/people", "olga", content=pieces(), headers={"Content-Type": "application/json"}
     )
     assert (found.status_code, found.json()["error"]) == (413, "too_large")
@@ -130,60 +137,66 @@ def test_metrics_count_and_name_nobody(centre: Served) -> None:
     assert not [name for name in ("ada", "olga", "survey", SECRET) if name in text]
 
 
-def test_rates_are_counted(tmp_path: Path) -> None:
-    with served(tmp_path / "home", rate=5, logins=3) as centre:
+def test_rates_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a minute that does not end, 20 seconds before its end."""
+    with served(tmp_path / "home", processes=False, rate=5, logins=3) as centre:
+        with centre.service.store.read() as connection:
+            minute = now(connection) // 60
+        monkeypatch.setattr(people, "now", lambda connection: 60 * minute + 40)
         found = [centre.call("get", "/api/v1/me", "ada") for _ in range(12)]
-        refused = [each for each in found if each.status_code == 429]
-        assert len(refused) >= 2  # a minute may end in between, and the count begins again
-        assert 1 <= int(refused[0].headers["retry-after"]) <= 60
-        assert refused[0].json()["error"] == "too_many"
+        assert [each.status_code for each in found] == [200] * 5 + [429] * 7
+        assert found[-1].headers["retry-after"] == "20"
+        assert found[-1].json()["error"] == "too_many"
         wrong = {"Authorization": "Bearer oc_" + "x" * 43}
         tried = [centre.call("get", "/api/v1/me", headers=wrong).status_code for _ in range(8)]
-        assert set(tried) == {401, 429}
+        assert tried == [401] * 3 + [429] * 5
         assert centre.call("get", "/api/v1/me", "ben").status_code == 200
 
 
 def test_responses_leave_at_multiples_of_the_bucket(tmp_path: Path) -> None:
-    with served(tmp_path / "home", bucket=0.5) as centre:
+    clock = Clock()
+    with served(tmp_path / "home", processes=False, bucket=0.5) as centre, clock.within(runners):
         seat = centre.seat()
         centre.call("get", f"/api/v1/seats/{seat}", "ada")
+        assert clock.woken == []
         for key, expected in (("one", 200), ("one", 200), ("two", 409)):
             budget = {"question": {**QUESTION, "epsilon": "1" if key == "one" else "2"}, "key": key}
-            begun = time.monotonic()
+            clock.looks.clear()
             found = centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", budget)
-            taken = time.monotonic() - begun
             assert found.status_code == expected
-            assert taken >= 0.5
-            assert taken % 0.5 < 0.25
+            begun, done = clock.looks
+            assert done < clock.woken[-1] == begun + 0.5
+        assert len(clock.woken) == 3
 
 
-def test_a_body_that_comes_too_slowly(centre: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protection, "_BODY_SECONDS", 0.2)
+def test_a_body_that_comes_too_slowly(centre: Served) -> None:
+    """Each piece takes ten seconds by the clock of the centre: it stops to read when its time is over."""
+    clock, sent = Clock(), []
 
     async def drops() -> AsyncIterator[bytes]:
-        for _ in range(100):
+        for number in range(100):
+            clock.now += 10
+            sent.append(number)
             yield b" "
-            await asyncio.sleep(0.05)
 
-    begun = time.monotonic()
     headers = {"Content-Type": "application/json"}
-    found = centre.call("post", "/api/v1/owner/people", "olga", content=drops(), headers=headers)
+    with clock.within(protection):
+        found = centre.call("post", "/api/v1/owner/people", "olga", content=drops(), headers=headers)
     assert (found.status_code, found.json()["error"]) == (422, "invalid")
-    assert time.monotonic() - begun < 2
+    assert len(sent) * 10 <= protection._BODY_SECONDS + 10
 
 
 @pytest.mark.parametrize("levels", [25, 900])
 @pytest.mark.parametrize("end", ["preview", "questions"])
-def test_deep_bodies_are_refused_as_such(tmp_path: Path, levels: int, end: str) -> None:
+def test_deep_bodies_are_refused_as_such(centre: Served, levels: int, end: str) -> None:
     """Nothing was debited: that there is no answer yet would be wrong."""
-    with served(tmp_path / "home") as centre:
-        question = '{"a":' * levels + "1" + "}" * levels
-        headers = {"Content-Type": "application/json"}
-        content = f'{{"question": {question}}}'.encode()
-        path = f"/api/v1/seats/{centre.seat('ada')}/{end}"
-        found = centre.call("post", path, "ada", content=content, headers=headers)
-        assert (found.status_code, found.json()["error"]) == (422, "invalid")
-        assert "24 levels" in found.json()["message"]
+    question = '{"a":' * levels + "1" + "}" * levels
+    headers = {"Content-Type": "application/json"}
+    content = f'{{"question": {question}}}'.encode()
+    path = f"/api/v1/seats/{centre.seat('ada')}/{end}"
+    found = centre.call("post", path, "ada", content=content, headers=headers)
+    assert (found.status_code, found.json()["error"]) == (422, "invalid")
+    assert "24 levels" in found.json()["message"]
 
 
 def test_a_body_without_its_type_is_told_so(centre: Served) -> None:

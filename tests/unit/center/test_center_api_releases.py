@@ -26,7 +26,7 @@ READ = "/api/v1/datasets/survey/releases"
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("releases") / "home") as found:
+    with served(tmp_path_factory.mktemp("releases") / "home", processes=False) as found:
         yield found
 
 
@@ -109,7 +109,7 @@ def test_many_statistics_cost_their_optimal_composition(tmp_path: Path) -> None:
     many = {f"n{age}": {"count": None, "where": f"age >= {age}", **held} for age in range(1, 41)}
     bound = compose([PureDP("1/20")] * 40, delta="1e-6")
     assert bound.upper < 1.6
-    with served(tmp_path / "home") as centre:
+    with served(tmp_path / "home", processes=False) as centre:
         assert spent(centre) == spent(centre, "rho") == 0
         told = released(centre, plan("1", budget={"epsilon": 2, "delta": "1e-6"}, statistics=many))
         record = told["record"]
@@ -260,7 +260,7 @@ def test_a_closed_dataset_releases_nothing(centre: Served) -> None:
 
 
 def test_a_new_version_is_another_release(tmp_path: Path) -> None:
-    with served(tmp_path / "home") as centre:
+    with served(tmp_path / "home", processes=False) as centre:
         first = released(centre, plan("1/4"))
         centre.service.catalogue.renew("survey", "people.parquet", by="olga")
         second = released(centre, plan("1/4"))
@@ -271,7 +271,7 @@ def test_a_new_version_is_another_release(tmp_path: Path) -> None:
 
 
 def test_two_owners_release_together(tmp_path: Path) -> None:
-    with served(tmp_path / "home", two_persons=True) as centre:
+    with served(tmp_path / "home", processes=False, two_persons=True) as centre:
         asked = centre.call("post", RELEASES, "olga", {"plan": plan("1/4"), "key": "k", "publish": True})
         assert asked.status_code == 202, asked.text
         number = asked.json()["confirmation"]
@@ -297,7 +297,7 @@ def test_two_owners_release_together(tmp_path: Path) -> None:
 
 
 def test_an_owner_confirms_on_the_machine(tmp_path: Path) -> None:
-    with served(tmp_path / "home", two_persons=True) as centre:
+    with served(tmp_path / "home", processes=False, two_persons=True) as centre:
         number = centre.call("post", RELEASES, "olga", {"plan": plan("1/4")}).json()["confirmation"]
         made = centre.service.catalogue.confirm(number, by="omar")["made"]
         assert made["state"] == "done"

@@ -76,7 +76,7 @@ WHO = {"analyst": "ada", "owner": "olga", "auditor": "ruth"}
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("roles") / "home") as found:
+    with served(tmp_path_factory.mktemp("roles") / "home", processes=False) as found:
         yield found
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import pytest
 
@@ -46,11 +47,13 @@ def test_a_backup_under_way_is_whole(tmp_path: Path) -> None:
                 return
             centre.catalogue.cut("people", f"batch {number}", {"ada": "0.01"}, delta=0, by="olga")
 
-    worker = Thread(target=cut)
-    worker.start()
-    made = [back_up(centre.settings.home, tmp_path / f"copy {number}") for number in range(3)]
-    done.set()
-    worker.join()
+    with ThreadPoolExecutor(1) as pool:
+        cutting = pool.submit(cut)
+        try:
+            made = [back_up(centre.settings.home, tmp_path / f"copy {number}") for number in range(3)]
+        finally:
+            done.set()
+    cutting.result()
     for number, each in enumerate(made):
         restore(tmp_path / f"copy {number}", tmp_path / f"again {number}")
         settings = Settings.read(tmp_path / f"again {number}")

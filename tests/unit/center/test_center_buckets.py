@@ -5,22 +5,38 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from optcomp.center import buckets, runners
 from optcomp.center.buckets import Buckets
 from optcomp.center.failures import Busy
-from tests.unit.center.served import QUESTION, Served, served
+from optcomp.center.service import place_of
+from tests.unit.center.served import PATIENCE, QUESTION, Served, served
 
-BUCKET = 1.0
+BUCKET = 3600.0
+"""Seconds: longer than any test takes, so that only a test itself ends a bucket."""
 SEAT = {"account": "a", "slot": "s", "snapshot": "x"}
 
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("turns") / "home", bucket=BUCKET) as found:
+    with served(tmp_path_factory.mktemp("turns") / "home", processes=False, bucket=BUCKET) as found:
         yield found
+
+
+class Bucket:
+    """A bucket that ends when a test says so, whatever the time is; for one event loop."""
+
+    def __init__(self) -> None:
+        self.sleepers, self.end = 0, asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        assert 0 < seconds <= BUCKET
+        self.sleepers += 1
+        await self.end.wait()
 
 
 @pytest.mark.parametrize(
@@ -33,24 +49,43 @@ def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         ("post", "/cancel", {"key": "mine"}),
     ],
 )
-def test_nothing_of_a_seat_is_told_before_its_answer(centre: Served, method: str, end: str, body: Any) -> None:
-    """The answer is done in a small part of the bucket; who looks meanwhile waits for the end of it."""
-    path = f"/api/v1/seats/{centre.seat('ada')}"
+def test_nothing_of_a_seat_is_told_before_its_answer(
+    centre: Served, method: str, end: str, body: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is done and waits for the end of its bucket; who looks meanwhile waits for that, too."""
+    monkeypatch.setattr("optcomp.center.cancellations._PATIENCE", 0.0)
+    number = centre.seat("ada")
+    path, place = f"/api/v1/seats/{number}", place_of(centre.service.catalogue.seat(number))
 
-    async def timed(delay: float, *call: Any) -> tuple[float, Any]:
-        await asyncio.sleep(delay)
-        found = await centre.acall(*call)
-        return time.monotonic(), found
+    async def until(condition: Any, what: str) -> None:
+        stop = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < stop, f"{what} did not happen within {PATIENCE} seconds"
+            await asyncio.sleep(0.005)
 
-    async def both() -> tuple[float, tuple[float, Any], tuple[float, Any]]:
-        begun = time.monotonic()
-        asked = timed(0, "post", f"{path}/questions", "ada", {"question": QUESTION, "key": "mine"})
-        looked = timed(BUCKET / 2, method, path + end, "ada", body)
-        return (begun, *await asyncio.gather(asked, looked))
+    async def both() -> tuple[Any, Any]:
+        bucket, turns = Bucket(), centre.service._buckets
+        for module in (runners, buckets):
+            shim = SimpleNamespace(**(vars(asyncio) | {"sleep": bucket.sleep}))
+            monkeypatch.setattr(module, "asyncio", shim)
+        asked = asyncio.ensure_future(
+            centre.acall("post", f"{path}/questions", "ada", {"question": QUESTION, "key": "mine"})
+        )
+        try:
+            await until(lambda: bucket.sleepers == 1, "an answer that waits")
+            looked = asyncio.ensure_future(centre.acall(method, path + end, "ada", body))
+            name = place["account"], place["slot"]
+            await until(
+                lambda: looked.done() or turns._waiting[name] == 2 or bucket.sleepers == 2, "a look at the seat"
+            )
+            assert not looked.done()
+            assert not asked.done()
+        finally:
+            bucket.end.set()
+        return await asked, await looked
 
-    begun, (_, asked), (told, looked) = centre.wait(both())
+    asked, looked = centre.wait(both())
     assert (asked.status_code, looked.status_code) == (200, 200), looked.text
-    assert told - begun >= BUCKET
     if end == "/cancel":
         assert looked.json() == {"cancelled": False}
 
@@ -69,7 +104,7 @@ def test_without_buckets_nobody_waits() -> None:
             await turns.end_of_bucket(SEAT)
             return True
 
-    assert asyncio.run(asyncio.wait_for(nested(), 5))
+    assert asyncio.run(asyncio.wait_for(nested(), PATIENCE))
 
 
 def test_seats_do_not_wait_for_each_other_and_not_without_end() -> None:
@@ -91,4 +126,4 @@ def test_seats_do_not_wait_for_each_other_and_not_without_end() -> None:
         await one()
         return len(waiting)
 
-    assert asyncio.run(asyncio.wait_for(many(), 10)) == 64
+    assert asyncio.run(asyncio.wait_for(many(), PATIENCE)) == 64

@@ -190,10 +190,10 @@ def test_only_tables_of_listed_databases(tmp_path: Path, center_databases: tuple
     home.close()
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "a\nb", " a", "a ", "x" * 101, "../up"])
-def test_names_of_data_sets(centre: Centre, name: str) -> None:
-    with pytest.raises(InvalidInput):
-        centre.catalogue.register(name, centre.file(), COLUMNS, epsilon=1, by="olga")
+def test_names_of_data_sets(centre: Centre) -> None:
+    for name in ("", "a/b", "..", ".hidden", "a\nb", " a", "a ", "x" * 101, "../up"):
+        with pytest.raises(InvalidInput):
+            centre.catalogue.register(name, centre.file(), COLUMNS, epsilon=1, by="olga")
 
 
 def test_roles(centre: Centre) -> None:

@@ -20,6 +20,7 @@ from optcomp.center.runners import Runners
 from optcomp.center.service import place_of
 from optcomp.ledger import Ledger
 from tests.servers import SPARK
+from tests.unit.center.held import processes_that_hold
 
 ROWS, OLD = 100, 60
 """Rows of the table, and those with an age of 40 or more."""
@@ -60,6 +61,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "pyspark://?" + urlencode({**SPARK, **given})
 
 
+@pytest.mark.slow
 def test_a_table_of_spark_is_answered_by_spark(tmp_path: Path, address: str) -> None:
     """Its rows are in no file of the home; the answer is right within its noise, and paid once for each key."""
     command = [sys.executable, "-c", _REGISTERS % ROWS, str(tmp_path / "home"), address]
@@ -75,12 +77,14 @@ def test_a_table_of_spark_is_answered_by_spark(tmp_path: Path, address: str) -> 
     question = {"statistic": {"count": "rows", "where": "age >= 40"}, "noise": "laplace", "epsilon": "5"}
 
     async def run() -> list[Any]:
-        runners = Runners(settings, 1)
-        await runners.start()
-        arguments = {"seat": place_of(seat), "question": question}
-        told = [await runners.call("ask", arguments | {"key": key}, seconds=400) for key in ("a", "b", "a")]
-        await runners.close()
-        return told
+        with processes_that_hold():
+            runners = Runners(settings, 1)
+        try:
+            await runners.start()
+            arguments = {"seat": place_of(seat), "question": question}
+            return [await runners.call("ask", arguments | {"key": key}, seconds=400) for key in ("a", "b", "a")]
+        finally:
+            await runners.close()
 
     first, other, again = asyncio.run(run())
     assert abs(first["value"] - OLD) < 10  # beyond: a chance of e^-50

@@ -21,12 +21,6 @@ from optcomp.theorems import theorem
 from tests.unit.center.center_place import ACCOUNT, ROWS, SmallCenter, form, people, small_center
 
 
-@pytest.fixture
-def center(tmp_path: Path) -> SmallCenter:
-    """A new one for each test."""
-    return small_center(tmp_path)
-
-
 class Desk:
     """Jobs in this process, with one ledger."""
 
@@ -52,7 +46,7 @@ def test_a_question_is_debited_once_for_each_key(center: SmallCenter) -> None:
     assert desk("ask", question=question, repeat=1)["request"] != first["request"]
     assert center.spent() == Fraction(1, 5)
     assert desk("verify", receipts=[first["receipt"]])["ok"]
-    assert abs(first["value"] - ROWS / 2) < 400
+    assert abs(first["value"] - ROWS / 2) < 400  # noise of scale 10 is more with probability e^-40
 
 
 def test_refusals_say_why_and_cost_nothing(center: SmallCenter) -> None:
@@ -184,17 +178,16 @@ def test_a_transcript_has_questions_and_answers_and_only_ones_own(center: SmallC
 def test_mechanisms_go_on(center: SmallCenter) -> None:
     """Sparse vector, guess and check, multiplicative weights; each is paid for when it is opened."""
     desk = Desk(center)
-    vector = SparseVector(50, epsilon="1/10", positives=1, sensitivity=1, monotone=True)
+    vector = SparseVector(-(10**4), epsilon="1/10", positives=1, sensitivity=1, monotone=True)
     opened = desk("open_mechanism", mechanism=vector.document(), key="v")
     assert desk("open_mechanism", mechanism=vector.document(), key="v")["mechanism"] == opened["mechanism"]
     asked = {"mechanism": opened["mechanism"], "asked": {"statistic": {"count": "rows", "where": "age >= 0"}}}
     first = desk("ask_mechanism", **asked)
-    assert isinstance(first["answer"], bool)
+    assert first["answer"] is True  # noise of scale 20 reaches 10^4 with probability e^-500
     assert first["paid"]["words"] == "nothing more"
     assert center.spent() == Fraction(1, 10)
-    for repeat in range(1, 40):
-        last = desk("ask_mechanism", **asked, repeat=repeat)
-    assert last["error"] == "MechanismClosed"
+    for repeat in range(1, 3):
+        assert desk("ask_mechanism", **asked, repeat=repeat)["error"] == "MechanismClosed"
     check_ = GuessAndCheck(50, epsilon="1/10", corrections=2, sensitivity=1)
     guess = desk("open_mechanism", mechanism=check_.document())["mechanism"]
     told = desk("ask_mechanism", mechanism=guess, asked={"statistic": {"count": "rows"}, "guess": 200})
@@ -283,7 +276,7 @@ def test_a_dry_run_is_marked_and_needs_no_snapshot(center: SmallCenter) -> None:
     declaration = declaration_document(people())
     found = desk("dry_run", declaration=declaration, question=form(Count(), epsilon="10"), rows=500)
     assert found["dry_run"] is True
-    assert abs(found["value"] - 500) < 20
+    assert abs(found["value"] - 500) < 20  # noise of scale 1/10 is more with probability e^-200
     assert center.spent() == 0
 
 

@@ -36,11 +36,12 @@ def test_a_token_is_shown_once_and_kept_as_its_hash(centre: Centre) -> None:
     assert (person.name, person.role, person.suspended, person.scope) == ("ada", "analyst", False, None)
 
 
-@pytest.mark.parametrize("token", ["", "oc_", "oc_" + "a" * 43, "oc_" + "é" * 43, "x" * 10**6, None, 7])
-def test_tokens_that_are_not_known(centre: Centre, token: Any) -> None:
-    with pytest.raises(NotKnown) as told:
-        centre.people.who(token)
-    assert str(told.value) == "the token is not known, has expired or was revoked"
+def test_tokens_that_are_not_known(centre: Centre) -> None:
+    unknown: list[Any] = ["", "oc_", "oc_" + "a" * 43, "oc_" + "é" * 43, "x" * 10**6, None, 7]
+    for token in unknown:
+        with pytest.raises(NotKnown) as told:
+            centre.people.who(token)
+        assert str(told.value) == "the token is not known, has expired or was revoked"
 
 
 def test_the_clock_of_the_database_ends_tokens(centre: Centre) -> None:
@@ -49,10 +50,10 @@ def test_the_clock_of_the_database_ends_tokens(centre: Centre) -> None:
     assert view.expires - view.made == 86_400
     assert not view.expired
     with centre.store.write() as connection:
-        connection.execute(update(TOKENS).values(expires=TOKENS.c.expires - 86_390))
-    assert centre.people.who(token).name == "ada"
+        connection.execute(update(TOKENS).values(expires=TOKENS.c.expires - 82_800))
+    assert centre.people.who(token).name == "ada"  # for an hour still
     with centre.store.write() as connection:
-        connection.execute(update(TOKENS).values(expires=TOKENS.c.expires - 11))
+        connection.execute(update(TOKENS).values(expires=TOKENS.c.expires - 3_600))
     with pytest.raises(NotKnown):
         centre.people.who(token)
     assert centre.people.tokens("ada")[0].expired
@@ -94,10 +95,11 @@ def test_a_scope_binds_owners_too(centre: Centre) -> None:
         centre.catalogue.cut("people", "b", {"ada": "0.1"}, delta="1e-8", by=narrow)
 
 
-@pytest.mark.parametrize("days", [0, -1, 1e9, float("nan"), True, "7"])
-def test_days(centre: Centre, days: Any) -> None:
-    with pytest.raises(InvalidInput):
-        centre.people.token("ada", days=days, by="olga")
+def test_days(centre: Centre) -> None:
+    wrong: list[Any] = [0, -1, 1e9, float("nan"), True, "7"]
+    for days in wrong:
+        with pytest.raises(InvalidInput):
+            centre.people.token("ada", days=days, by="olga")
 
 
 def test_only_owners_manage_people(centre: Centre) -> None:
@@ -142,10 +144,11 @@ def test_suspended_is_told_apart(centre: Centre) -> None:
         centre.people.suspend("olga", True, by="olga")
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\nb", "a\0", "a\u202eb", 7, None])
-def test_names(centre: Centre, name: Any) -> None:
-    with pytest.raises(InvalidInput):
-        centre.people.add(name, "analyst", by="olga")
+def test_names(centre: Centre) -> None:
+    wrong: list[Any] = ["", " ", "x" * 201, "a\nb", "a\0", "a\u202eb", 7, None]
+    for name in wrong:
+        with pytest.raises(InvalidInput):
+            centre.people.add(name, "analyst", by="olga")
 
 
 def test_names_and_roles_that_fit(centre: Centre) -> None:
@@ -226,7 +229,7 @@ def test_a_limited_token_makes_no_token_that_is_good_for_more(centre: Centre) ->
     assert centre.people.who(centre.people.token("ada", scope=["people"], by=limited)).scope == ("people",)
 
 
-@pytest.mark.parametrize("name", [" ada", "ada ", "\u00a0ada", " "])
-def test_names_that_look_like_others(centre: Centre, name: str) -> None:
-    with pytest.raises(InvalidInput, match="blank"):
-        centre.people.add(name, "analyst", by="olga")
+def test_names_that_look_like_others(centre: Centre) -> None:
+    for name in (" ada", "ada ", "\u00a0ada", " "):
+        with pytest.raises(InvalidInput, match="blank"):
+            centre.people.add(name, "analyst", by="olga")

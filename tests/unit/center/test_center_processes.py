@@ -6,6 +6,8 @@ import asyncio
 import gc
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +20,7 @@ from optcomp.center.processes import keep_loaded
 from optcomp.center.runners import Runners
 from optcomp.statistics import Contingency, Count
 from tests.unit.center.center_place import SmallCenter, form, small_center
+from tests.unit.center.held import processes_that_hold
 
 MUCH = Contingency(("place", "time", "region"))
 """A hundred and fifty thousand cells with noise: far more than 75 megabytes, where a count takes less than 50."""
@@ -45,6 +48,18 @@ def test_the_system_refuses_what_is_beyond_the_limit(limit: int, asked: int, tol
     assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip() == told
 
 
+@asynccontextmanager
+async def started(center: SmallCenter, **settings: Any) -> AsyncIterator[Runners]:
+    """A process, ended afterwards."""
+    with processes_that_hold():
+        runners = Runners(replace(center.settings, **settings), 1)
+    try:
+        await runners.start()
+        yield runners
+    finally:
+        await runners.close()
+
+
 async def told_of(runners: Runners, arguments: dict[str, Any]) -> str:
     """The words in which there is no answer."""
     try:
@@ -54,27 +69,24 @@ async def told_of(runners: Runners, arguments: dict[str, Any]) -> str:
     return str(found.get("words", "an answer"))
 
 
+@pytest.mark.slow
 def test_a_question_that_takes_too_much_fails_alone(tmp_path: Path) -> None:
     """Paid, in the words of every such failure; others go on, and with more memory the same key has the answer."""
     center: SmallCenter = small_center(tmp_path)
     much = {"seat": center.seat(), "question": form(MUCH, epsilon="1/8"), "key": "much"}
 
     async def run() -> None:
-        small = Runners(replace(center.settings, memory=75), 1)
-        await small.start()
-        for number in range(2):
-            assert await told_of(small, much) == NOT_ANSWERED
-            assert (center.waiting(), center.spent()) == (1, Fraction(1, 8))
-            little = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100"), "key": f"{number}"}
-            assert await told_of(small, little) == "an answer"
-        await small.close()
-        large = Runners(center.settings, 1)  # with the default
-        await large.start()
-        limit = Path(f"/proc/{large.processes[0]}/limits").read_text()
-        assert "unlimited" not in next(line for line in limit.splitlines() if line.startswith("Max data size"))
-        assert next(line for line in limit.splitlines() if line.startswith("Max core file")).split()[4:6] == ["0", "0"]
-        assert await told_of(large, much) == "an answer"
-        await large.close()
+        async with started(center, memory=75) as small:
+            for number in range(2):
+                assert await told_of(small, much) == NOT_ANSWERED
+                assert (center.waiting(), center.spent()) == (1, Fraction(1, 8))
+                little = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100"), "key": f"{number}"}
+                assert await told_of(small, little) == "an answer"
+        async with started(center) as large:  # with the default
+            lines = Path(f"/proc/{large.processes[0]}/limits").read_text().splitlines()
+            assert "unlimited" not in next(line for line in lines if line.startswith("Max data size"))
+            assert next(line for line in lines if line.startswith("Max core file")).split()[4:6] == ["0", "0"]
+            assert await told_of(large, much) == "an answer"
 
     asyncio.run(run())
     assert (center.waiting(), center.spent()) == (0, Fraction(1, 8))

@@ -1,4 +1,7 @@
-"""Processes that answer: killed, cancelled, stopped by the clock, and never paid for twice."""
+"""Processes that answer: killed, cancelled, stopped by the clock, and never paid for twice.
+
+What is about turns, limits and arguments alone is tested without processes.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +12,37 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from optcomp.center import runners as runners_module
 from optcomp.center.failures import NOT_ANSWERED, Busy, Cancelled, CannotStart, RunnerDied, Stopped, TookTooLong
 from optcomp.center.runners import Runners, token_of, until_next
 from optcomp.errors import InvalidInput
+from optcomp.ledger import session
 from optcomp.statistics import Count
-from tests.servers import new_database, postgres_address
-from tests.unit.center.center_place import SLOW, SmallCenter, form, small_center
+from tests.servers import postgres_address
+from tests.unit.center.center_place import SmallCenter, form, small_center
+from tests.unit.center.clocks import Clock
+from tests.unit.center.held import PATIENCE, go_on, held_questions, holding, processes_that_hold, until_held
+from tests.unit.center.served import in_this_process
 
-TINY = "1/1000000000"
-"""ε with noise of a billion: two equal answers are one draw, or a wonder."""
-
-
-@pytest.fixture
-def center(tmp_path: Path) -> SmallCenter:
-    """A new one for each test."""
-    return small_center(tmp_path)
+TINY = "1/1000000000000"
+"""ε with noise of scale 10^12: two draws are equal with probability 1/(4 * 10^12), some two of twelve with 2e-11."""
 
 
 @asynccontextmanager
-async def started(center: SmallCenter, count: int = 1, **settings: Any) -> AsyncIterator[Runners]:
-    """Processes, ended afterwards."""
-    runners = Runners(replace(center.settings, **settings), count)
+async def started(center: SmallCenter, **settings: Any) -> AsyncIterator[Runners]:
+    """A process whose questions can be held, ended afterwards."""
+    with processes_that_hold():
+        runners = Runners(replace(center.settings, **settings), 1)
     try:
         await runners.start()
         yield runners
@@ -46,22 +50,43 @@ async def started(center: SmallCenter, count: int = 1, **settings: Any) -> Async
         await runners.close()
 
 
-def slow(center: SmallCenter) -> dict[str, Any]:
-    """A question that takes seconds after its debit."""
-    return {"seat": center.seat(), "question": form(SLOW, epsilon="1/8"), "key": "slow"}
+@asynccontextmanager
+async def started_here(center: SmallCenter, **settings: Any) -> AsyncIterator[Runners]:
+    """A runner without a process, whose questions can be held."""
+    with in_this_process():
+        runners = Runners(replace(center.settings, **settings), 1)
+    with patch.object(session, "answer", holding(center.settings.home)):
+        try:
+            await runners.start()
+            yield runners
+        finally:
+            await runners.close()
+
+
+@asynccontextmanager
+async def held(center: SmallCenter) -> AsyncIterator[None]:
+    """Questions are held, until somebody lets them go on."""
+    with held_questions(center.settings.home):
+        yield
+
+
+def question(center: SmallCenter) -> dict[str, Any]:
+    """A question of ε = 1/8."""
+    return {"seat": center.seat(), "question": form(Count(), epsilon="1/8"), "key": "held"}
 
 
 async def stopped(center: SmallCenter, runners: Runners, stop: Callable[[], object], kind: type[Stopped]) -> None:
-    """Ask what is slow; when it is paid for, stop it; then ask again under the same key."""
-    call = asyncio.ensure_future(runners.call("ask", slow(center)))
-    await asyncio.to_thread(center.until_reserved)
-    stop()
-    with pytest.raises(kind) as error:
-        await call
+    """Stop a question when it is paid for; then ask again under the same key."""
+    with held_questions(center.settings.home):
+        call = asyncio.ensure_future(runners.call("ask", question(center)))
+        await until_held(center.settings.home)
+        stop()
+        with pytest.raises(kind) as error:
+            await call
     assert str(error.value) == NOT_ANSWERED
     assert (center.waiting(), center.spent()) == (1, Fraction(1, 8))  # paid, and without an answer
-    first = await runners.call("ask", slow(center))
-    again = await runners.call("ask", slow(center))
+    first = await runners.call("ask", question(center))
+    again = await runners.call("ask", question(center))
     assert first["answer"]["amounts"] == again["answer"]["amounts"]
     assert first["request"] == again["request"]
     assert (center.waiting(), center.spent()) == (0, Fraction(1, 8))  # once, to the last digit
@@ -69,11 +94,15 @@ async def stopped(center: SmallCenter, runners: Runners, stop: Callable[[], obje
         assert ledger.verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_process_is_replaced_and_its_question_is_paid_once(kind: str, tmp_path: Path) -> None:
     """SIGKILL while a question runs, with either kind of ledger."""
-    with postgres_address() if kind == "postgresql" else nullcontext() as server:
-        _killed(small_center(tmp_path, ledger=None if server is None else new_database(server)))
+    if kind == "sqlite":
+        _killed(small_center(tmp_path))
+        return
+    with postgres_address() as database:
+        _killed(small_center(tmp_path, ledger=database))
 
 
 def _killed(center: SmallCenter) -> None:
@@ -88,12 +117,15 @@ def _killed(center: SmallCenter) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_what_is_cancelled_stays_paid(center: SmallCenter) -> None:
     """By the seat and the key; another token is nobody's."""
 
     async def run() -> None:
-        async with started(center) as runners:
-            token = token_of(center.seat(), "slow")
+        async with started(center, readers=1) as runners:
+            assert (len(runners.processes), len(runners.readers)) == (1, 1)
+            assert set(runners.processes).isdisjoint(runners.readers)
+            token = token_of(center.seat(), "held")
             assert not runners.cancel(token)
             assert not runners.cancel("")
             await stopped(center, runners, lambda: runners.cancel(token), Cancelled)
@@ -101,53 +133,95 @@ def test_what_is_cancelled_stays_paid(center: SmallCenter) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_the_limit_on_time_stops_a_question_and_not_the_next_one(center: SmallCenter) -> None:
     """The same key with more time costs nothing more."""
 
     async def run() -> None:
         async with started(center, seconds=0.3) as runners:
-            with pytest.raises(TookTooLong, match="Ask again with the same key"):
-                await runners.call("ask", slow(center))
+            with (
+                held_questions(center.settings.home),
+                pytest.raises(TookTooLong, match="Ask again with the same key"),
+            ):
+                await runners.call("ask", question(center))
             quick = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100")}
-            assert "answer" in await runners.call("ask", quick, seconds=30)
+            assert "answer" in await runners.call("ask", quick, seconds=PATIENCE)
             spent = center.spent()
-            assert spent in (0, Fraction(1, 8))
-            found = await runners.call("finish_waiting", {"seats": [center.seat()]}, seconds=60)
+            assert spent in (0, Fraction(1, 8))  # it may have been stopped before its debit, too
+            found = await runners.call("finish_waiting", {"seats": [center.seat()]}, seconds=PATIENCE)
             assert (len(found["finished"]), found["left"]) == (1 if spent else 0, [])
-            assert "answer" in await runners.call("ask", slow(center), seconds=60)
+            assert "answer" in await runners.call("ask", question(center), seconds=PATIENCE)
             assert center.spent() == Fraction(1, 8)
 
     asyncio.run(run())
 
 
-def test_noise_differs_between_processes_and_repeats(center: SmallCenter) -> None:
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Callable[..., Any]], None]]:
+    """Runs a coroutine function with a centre and two processes, which some tests share."""
+    center = small_center(tmp_path_factory.mktemp("two"))
+    with asyncio.Runner() as loop:
+        with processes_that_hold():
+            runners = Runners(center.settings, 2)
+        try:
+            loop.run(runners.start())
+            yield lambda test: loop.run(test(center, runners))
+        finally:
+            loop.run(runners.close())
+
+
+def test_noise_differs_between_processes_and_repeats(two: Callable[[Callable[..., Any]], None]) -> None:
     """Two processes that were started at once, the same question again and again."""
 
-    async def run() -> None:
-        async with started(center, 2) as runners:
-            assert len(set(runners.processes)) == 2
-            told = []
-            for repeat in range(0, 12, 2):
-                calls = [
-                    runners.call("ask", {"seat": seat, "question": form(Count(), epsilon=TINY), "repeat": repeat})
-                    for seat in (center.seat("ada"), center.seat("ben"))
-                ]
-                told += [result["value"] for result in await asyncio.gather(*calls)]
-            assert len(set(told)) == 12
-            assert center.spent("ada") == center.spent("ben") == 6 * Fraction(TINY)
+    async def run(center: SmallCenter, runners: Runners) -> None:
+        assert len(set(runners.processes)) == 2
+        before = center.spent("ada"), center.spent("ben")
+        told = []
+        for repeat in range(0, 12, 2):
+            calls = [
+                runners.call("ask", {"seat": seat, "question": form(Count(), epsilon=TINY), "repeat": repeat})
+                for seat in (center.seat("ada"), center.seat("ben"))
+            ]
+            told += [result["value"] for result in await asyncio.gather(*calls)]
+        assert len(set(told)) == 12
+        assert (center.spent("ada") - before[0], center.spent("ben") - before[1]) == (6 * Fraction(TINY),) * 2
 
-    asyncio.run(run())
+    two(run)
 
 
-def test_the_same_key_at_once_in_two_processes_is_one_request(center: SmallCenter) -> None:
+def test_the_same_key_at_once_in_two_processes_is_one_request(two: Callable[[Callable[..., Any]], None]) -> None:
     """The first answer that is stored is that of both."""
 
+    async def run(center: SmallCenter, runners: Runners) -> None:
+        before = center.spent()
+        same = {"seat": center.seat(), "question": form(Count(), epsilon=TINY), "key": "both"}
+        told = await asyncio.gather(*(runners.call("ask", same) for _ in range(8)))
+        assert len({result["value"] for result in told}) == 1
+        assert center.spent() - before == Fraction(TINY)
+
+    two(run)
+
+
+def test_arguments_are_plain_json_and_known(two: Callable[[Callable[..., Any]], None]) -> None:
+    """Nothing else crosses the pipe."""
+
+    async def run(center: SmallCenter, runners: Runners) -> None:
+        with pytest.raises(InvalidInput, match="plain JSON"):
+            await runners.call("accounts", {"of": object()})
+        with pytest.raises(InvalidInput, match="plain JSON"):
+            await runners.call("accounts", {"of": float("nan")})
+        assert (await runners.call("no such job", {}))["error"] == "InvalidInput"
+        assert (await runners.call("accounts", {"of": 1}))["error"] == "InvalidInput"
+
+    two(run)
+
+
+def test_runners_that_are_closed_take_no_jobs(center: SmallCenter) -> None:
     async def run() -> None:
-        async with started(center, 2) as runners:
-            same = {"seat": center.seat(), "question": form(Count(), epsilon=TINY), "key": "both"}
-            told = await asyncio.gather(*(runners.call("ask", same) for _ in range(8)))
-            assert len({result["value"] for result in told}) == 1
-            assert center.spent() == Fraction(TINY)
+        async with started_here(center) as runners:
+            assert "accounts" in await runners.call("accounts", {})
+        with pytest.raises(Busy, match="closing"):
+            await runners.call("accounts", {})
 
     asyncio.run(run())
 
@@ -156,16 +230,17 @@ def test_too_many_that_wait_are_told_so_and_what_waits_can_be_cancelled(center: 
     """Four for each process, and 64."""
 
     async def run() -> None:
-        async with started(center) as runners:
-            first = asyncio.ensure_future(runners.call("ask", slow(center)))
+        async with started_here(center) as runners, held(center):
+            first = asyncio.ensure_future(runners.call("ask", question(center)))
             waiting = [asyncio.ensure_future(runners.call("accounts", {}, token="crowd")) for _ in range(68)]
-            await asyncio.sleep(0.1)
+            await until_held(center.settings.home)
             assert (runners.working, runners.waiting) == (1, 68)
             with pytest.raises(Busy, match="nothing was spent"):
                 await runners.call("accounts", {})
             assert runners.cancel("crowd")
             told = await asyncio.gather(*waiting, return_exceptions=True)
             assert {type(each) for each in told} == {Cancelled}
+            go_on(center.settings.home)
             assert "answer" in await first
             assert "accounts" in await runners.call("accounts", {})
 
@@ -176,12 +251,13 @@ def test_whoever_stops_waiting_does_not_stop_what_was_paid_for(center: SmallCent
     """The answer is stored, and the process is free again."""
 
     async def run() -> None:
-        async with started(center) as runners:
-            call = asyncio.ensure_future(runners.call("ask", slow(center)))
-            await asyncio.to_thread(center.until_reserved)
+        async with started_here(center) as runners, held(center):
+            call = asyncio.ensure_future(runners.call("ask", question(center)))
+            await until_held(center.settings.home)
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
+            go_on(center.settings.home)
             found = await runners.call("transcript", {"seat": center.seat()})  # waits for its turn
             assert [line["outcome"] for line in found["requests"]] == ["answered"]
             assert center.spent() == Fraction(1, 8)
@@ -189,54 +265,48 @@ def test_whoever_stops_waiting_does_not_stop_what_was_paid_for(center: SmallCent
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_processes_that_do_not_start_are_an_error_and_not_a_loop(center: SmallCenter) -> None:
     """A ledger that is not there."""
 
     async def run() -> None:
         lost = replace(center.settings, ledger=str(center.settings.home / "lost.ledger"))
         runners = Runners(lost, 1)
-        with pytest.raises(CannotStart, match="ended 2 times"):
-            await runners.call("accounts", {})
-        assert (runners.working, runners.processes) == (0, [])
-        await runners.close()
+        try:
+            with pytest.raises(CannotStart, match="ended 2 times"):
+                await runners.call("accounts", {})
+            assert (runners.working, runners.processes) == (0, [])
+        finally:
+            await runners.close()
 
     asyncio.run(run())
 
 
 def test_answers_leave_at_multiples_of_a_bucket(center: SmallCenter) -> None:
-    """Refusals of the same kind of job too."""
+    """Refusals of the same kind of job too; what only reads is told at once."""
     assert until_next(0.5, 0.25) == 0
     assert until_next(0.5625, 0.25) == 0.1875
+    clock = Clock()
 
     async def run() -> None:
-        async with started(center, bucket=1.5) as runners:
+        async with started_here(center, bucket=1.5) as runners:
             for epsilon in ("1/100", "100"):
-                begun = time.monotonic()
-                await runners.call("ask", {"seat": center.seat(), "question": form(Count(), epsilon=epsilon)})
-                passed = time.monotonic() - begun
-                assert passed >= 1.5
-                assert passed % 1.5 < 0.9
+                clock.looks.clear()
+                with clock.within(runners_module):
+                    told = await runners.call(
+                        "ask", {"seat": center.seat(), "question": form(Count(), epsilon=epsilon)}
+                    )
+                assert ("error" in told) == (epsilon == "100")
+                begun, done = clock.looks
+                assert done < clock.woken[-1] == begun + 1.5
+            with clock.within(runners_module):
+                await runners.call("remaining", {"seat": center.seat()})
+            assert len(clock.woken) == 2
 
     asyncio.run(run())
 
 
-def test_arguments_are_plain_json_and_known(center: SmallCenter) -> None:
-    """Nothing else crosses the pipe."""
-
-    async def run() -> None:
-        async with started(center) as runners:
-            with pytest.raises(InvalidInput, match="plain JSON"):
-                await runners.call("accounts", {"of": object()})
-            with pytest.raises(InvalidInput, match="plain JSON"):
-                await runners.call("accounts", {"of": float("nan")})
-            assert (await runners.call("no such job", {}))["error"] == "InvalidInput"
-            assert (await runners.call("accounts", {"of": 1}))["error"] == "InvalidInput"
-        with pytest.raises(Busy, match="closing"):
-            await runners.call("accounts", {})
-
-    asyncio.run(run())
-
-
+@pytest.mark.slow
 def test_processes_end_with_a_service_that_was_killed(center: SmallCenter, tmp_path: Path) -> None:
     """Nobody is left behind."""
     script = tmp_path / "service.py"
@@ -261,11 +331,13 @@ def test_processes_end_with_a_service_that_was_killed(center: SmallCenter, tmp_p
     )
     command = [sys.executable, str(script), str(Path(__file__).parents[3]), str(center.settings.home)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
-        assert service.stdout is not None
-        process = int(service.stdout.readline())
-        assert Path(f"/proc/{process}").exists()
-        service.kill()
-    end = time.monotonic() + 20
+        try:
+            assert service.stdout is not None
+            process = int(service.stdout.readline())
+            assert Path(f"/proc/{process}").exists()
+        finally:
+            service.kill()
+    end = time.monotonic() + PATIENCE
     while Path(f"/proc/{process}/exe").exists():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, f"a process did not end within {PATIENCE} seconds of its service"
         time.sleep(0.05)

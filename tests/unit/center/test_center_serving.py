@@ -28,7 +28,7 @@ async def _delay_is_off(listening: Listening) -> bool:
     with _bound(listening) as bound:
         async with await asyncio.start_server(accepted, sock=bound):
             _, writer = await asyncio.open_connection(*bound.getsockname()[:2])
-            off = await asyncio.wait_for(found, 30)
+            off = await asyncio.wait_for(found, 60)
             writer.close()
             await writer.wait_closed()
     return bool(off)

@@ -134,11 +134,12 @@ def test_a_record_that_the_ledger_does_not_have(centre: Centre) -> None:
         centre.catalogue.record_text(unfinished)
 
 
-@pytest.mark.parametrize("key", ["", " ", "a\nb", "x" * 201, 3])
-def test_keys_are_text(centre: Centre, key: Any) -> None:
+def test_keys_are_text(centre: Centre) -> None:
     centre.register()
-    with pytest.raises(InvalidInput, match="key"):
-        centre.catalogue.mean_release("people", PLAN, key=key, by="olga")
+    wrong: list[Any] = ["", " ", "a\nb", "x" * 201, 3]
+    for key in wrong:
+        with pytest.raises(InvalidInput, match="key"):
+            centre.catalogue.mean_release("people", PLAN, key=key, by="olga")
 
 
 def test_publishing_is_noted_once(centre: Centre) -> None:

@@ -1,15 +1,17 @@
-"""People take turns at the processes, nobody holds all places, and reading does not wait behind slow questions."""
+"""People take turns at the processes, nobody holds all places, and reading does not wait behind slow questions.
+
+Whose turn it is does not depend on processes, so there are none here: a question that is slow is held after its debit.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -19,36 +21,36 @@ from optcomp.center.processes import Runner, Workplace
 from optcomp.center.refusals import TooMany
 from optcomp.center.runners import Runners
 from optcomp.center.turns import Turns
+from optcomp.ledger import session
 from optcomp.statistics import Count
-from tests.unit.center.center_place import SLOW, SmallCenter, form, small_center
-from tests.unit.center.served import QUESTION, served
+from tests.unit.center.center_place import SmallCenter, form
+from tests.unit.center.held import go_on, held_questions, holding, until_held
+from tests.unit.center.served import QUESTION, in_this_process, served
 
 ADA, BEN, EVE = 1, 2, 3
 """Numbers of people."""
 
 
-@pytest.fixture
-def center(tmp_path: Path) -> SmallCenter:
-    """A new one for each test."""
-    return small_center(tmp_path)
-
-
 @asynccontextmanager
 async def started(center: SmallCenter, **settings: Any) -> AsyncIterator[Runners]:
-    """One process for questions, ended afterwards."""
-    runners = Runners(replace(center.settings, **settings), 1)
-    try:
-        await runners.start()
-        yield runners
-    finally:
-        await runners.close()
+    """One runner for questions, which are held; ended afterwards."""
+    home = center.settings.home
+    with in_this_process():
+        runners = Runners(replace(center.settings, **settings), 1)
+    with patch.object(session, "answer", holding(home)):
+        try:
+            await runners.start()
+            with held_questions(home):
+                yield runners
+        finally:
+            await runners.close()
 
 
 async def at_work(center: SmallCenter, runners: Runners) -> asyncio.Future[dict[str, Any]]:
-    """A slow question, which has the only process for questions by now, and is paid for."""
-    question = {"seat": center.seat(), "question": form(SLOW, epsilon="1/8"), "key": "slow"}
+    """A question that has the only runner for questions by now, is paid for and held."""
+    question = {"seat": center.seat(), "question": form(Count(), epsilon="1/8"), "key": "slow"}
     call = asyncio.ensure_future(runners.call("ask", question, person=ADA))
-    await asyncio.to_thread(center.until_reserved)
+    await until_held(center.settings.home)
     return call
 
 
@@ -66,6 +68,9 @@ def test_one_question_does_not_wait_behind_sixty_of_somebody_else(center: SmallC
 
             slow = await at_work(center, runners)
             asked = [asyncio.ensure_future(ask(person, n)) for n, person in enumerate([ADA] * 60 + [BEN, EVE, BEN])]
+            await asyncio.sleep(0)
+            assert runners.waiting == 63
+            go_on(center.settings.home)
             await asyncio.gather(slow, *asked)
 
     asyncio.run(run())
@@ -91,6 +96,7 @@ def test_one_person_does_not_hold_all_places(center: SmallCenter) -> None:
             other = asyncio.ensure_future(runners.call("accounts", {}, person=EVE))
             assert runners.cancel("place 1")
             again = asyncio.ensure_future(runners.call("accounts", {}, person=BEN))
+            go_on(center.settings.home)
             found = await asyncio.gather(slow, *held, other, again, return_exceptions=True)
             assert [isinstance(each, Cancelled) for each in found] == [False, False, True, False, False, False]
 
@@ -103,7 +109,6 @@ def test_reading_does_not_wait_for_questions(center: SmallCenter) -> None:
     async def run() -> None:
         async with started(center, readers=1) as runners:
             assert (len(runners.processes), len(runners.readers)) == (1, 1)
-            assert set(runners.processes).isdisjoint(runners.readers)
             slow = await at_work(center, runners)
             quick = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100")}
             waits = asyncio.ensure_future(runners.call("ask", quick, person=BEN))
@@ -115,6 +120,7 @@ def test_reading_does_not_wait_for_questions(center: SmallCenter) -> None:
             assert (slow.done(), waits.done()) == (False, False)
             assert (runners.working, runners.waiting, runners.reading_waiting) == (1, 1, 0)
             assert read["transcript"]["requests"][0]["outcome"] == "paid"
+            go_on(center.settings.home)
             assert "answer" in await slow
             assert "answer" in await waits
 
@@ -135,6 +141,7 @@ def test_an_idle_process_for_questions_reads_too_and_a_reader_answers_none(cente
             waits = asyncio.ensure_future(runners.call("ask", quick))
             await asyncio.sleep(0)
             assert (runners.waiting, runners.reading_waiting) == (1, 0)
+            go_on(center.settings.home)
             await asyncio.gather(slow, waits)
 
     asyncio.run(run())
@@ -163,10 +170,14 @@ def test_places_are_given_back_and_counted(tmp_path: Path) -> None:
 
 
 def test_everybody_takes_turns_over_http(tmp_path: Path) -> None:
-    """While the process stands still, one analyst may let one question wait; another analyst may, too."""
-    with served(tmp_path / "home", waiting=1) as centre:
+    """While a question is at work, one analyst may let one question wait; another analyst may, too."""
+    home = tmp_path / "home"
+    with (
+        patch.object(session, "answer", holding(home)),
+        served(home, processes=False, waiting=1) as centre,
+        held_questions(home),
+    ):
         seats = {who: centre.seat(who) for who in ("ada", "ben")}
-        (process,) = centre.service.runners.processes
 
         async def ask(who: str, number: int) -> Any:
             body = {"question": QUESTION, "key": f"{number}"}
@@ -181,10 +192,9 @@ def test_everybody_takes_turns_over_http(tmp_path: Path) -> None:
             while centre.service.runners.waiting < 2:
                 await asyncio.sleep(0.01)
             left = await asyncio.wait_for(centre.acall("get", f"/api/v1/seats/{seats['ben']}", "ben"), 60)
-            os.kill(process, signal.SIGCONT)
+            go_on(home)
             return [*await asyncio.gather(*asked), left]
 
-        os.kill(process, signal.SIGSTOP)
         *adas, bens, left = centre.wait(run())
         assert sorted(each.status_code for each in adas) == [200, 200, 429, 429, 429]
         refused = next(each for each in adas if each.status_code == 429)

@@ -6,7 +6,9 @@ import sqlite3
 
 import pytest
 
-from optcomp.center import Conflict, Drafts, NotFound, NotKnown, Store, Visits
+from optcomp.center import Conflict, Drafts, NotFound, NotKnown, Store, Visits, people
+from optcomp.center import visits as visits_module
+from optcomp.center.store import now
 from optcomp.errors import InvalidInput
 from tests.unit.center.homes import Centre
 
@@ -26,20 +28,27 @@ def test_a_visit_is_known_by_its_secret_alone(centre: Centre) -> None:
     visits.end(first)
 
 
-@pytest.mark.parametrize("token", ["", "oc_" + "a" * 43, "x" * 10_000])
-def test_no_visit_without_a_good_token(centre: Centre, token: str) -> None:
-    with pytest.raises(NotKnown):
-        Visits(centre.store).begin(token)
+def test_no_visit_without_a_good_token(centre: Centre) -> None:
+    for token in ("", "oc_" + "a" * 43, "x" * 10_000):
+        with pytest.raises(NotKnown):
+            Visits(centre.store).begin(token)
 
 
-def test_a_visit_lasts_no_longer_than_its_token(centre: Centre) -> None:
+def test_a_visit_lasts_no_longer_than_its_token(centre: Centre, monkeypatch: pytest.MonkeyPatch) -> None:
     visits = Visits(centre.store)
-    with pytest.raises(NotKnown):
-        visits.who(visits.begin(centre.people.token("ada", days=1e-9, by="olga")))
+    token = centre.people.token("ada", days=1 / 24, by="olga")
+    secret = visits.begin(token)
+    assert visits.who(secret).person.name == "ada"
+    with monkeypatch.context() as an_hour_later:
+        for module in (people, visits_module):
+            an_hour_later.setattr(module, "now", lambda connection: now(connection) + 3600)
+        for late in (lambda: visits.who(secret), lambda: visits.begin(token)):
+            with pytest.raises(NotKnown):
+                late()
     secret = visits.begin(centre.people.token("ben", by="olga"))
     assert visits.who(secret).person.name == "ben"
-    (token,) = centre.people.tokens("ben")
-    centre.people.revoke(token.id, by="olga")
+    (view,) = centre.people.tokens("ben")
+    centre.people.revoke(view.id, by="olga")
     with pytest.raises(NotKnown):
         visits.who(secret)
 
@@ -77,6 +86,17 @@ def test_two_windows_do_not_overwrite_each_other(centre: Centre) -> None:
 def test_a_draft_has_a_limit(centre: Centre) -> None:
     with pytest.raises(InvalidInput, match="draft"):
         Drafts(centre.store).add(centre.people.person("ada"), "plan", {"text": "x" * (1 << 20)})
+
+
+def test_a_person_has_a_limited_number_of_drafts(centre: Centre, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optcomp.center.drafts._MOST", 2)
+    drafts, ada, ben = Drafts(centre.store), centre.people.person("ada"), centre.people.person("ben")
+    first, _ = drafts.add(ada, "plan", {}), drafts.add(ada, "question", {})
+    with pytest.raises(Conflict, match="delete some of your 2"):
+        drafts.add(ada, "plan", {})
+    drafts.add(ben, "plan", {})
+    drafts.drop(ada, first.id)
+    drafts.add(ada, "plan", {})
 
 
 def test_an_older_database_gets_what_it_lacks(centre: Centre) -> None:

@@ -22,7 +22,7 @@ from tests.unit.center.served import Served, served
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("client-releases") / "home") as found:
+    with served(tmp_path_factory.mktemp("client-releases") / "home", processes=False) as found:
         yield found
 
 

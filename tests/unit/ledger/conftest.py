@@ -1,4 +1,4 @@
-"""Places for a ledger: a file, and a database on a PostgreSQL server that all tests of a process share."""
+"""Places for a ledger: a file, and a PostgreSQL database that all tests of a process share, emptied before each use."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import empty_database, new_database, postgres_address
+from tests.servers import empty_database, postgres_address
 
 Place = tuple[str, Path]
 """The address of a ledger that is not there yet, and its private folder."""
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The address of a server."""
-    with postgres_address() as address:
-        yield address
-
-
-@pytest.fixture(scope="session")
-def postgres_database(postgres_server: str) -> str:
-    """The address of a database that is emptied before each use: to make one for each test takes long."""
-    return new_database(postgres_server)
+def postgres_database() -> Iterator[str]:
+    """The address of a database; to make one for each test takes longer than most tests."""
+    with postgres_address() as database:
+        yield database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -17,7 +17,7 @@ from optcomp import PureDP
 from optcomp.interactive import SparseVector, SumFilter
 from optcomp.ledger import Ledger
 from optcomp.statistics import Count
-from tests.servers import new_database, postgres_address
+from tests.servers import postgres_address
 from tests.unit.ledger.people import people
 
 HERE = Path(__file__).parent
@@ -73,9 +73,9 @@ def make_postgres(folder: Path, address: str) -> str:
 
 def main() -> None:
     """Make all three files."""
-    with TemporaryDirectory(prefix="optcomp-") as name, postgres_address() as server:
+    with TemporaryDirectory(prefix="optcomp-") as name, postgres_address() as database:
         folder = Path(name)
-        dumps = make_sqlite(folder), make_postgres(folder, new_database(server))
+        dumps = make_sqlite(folder), make_postgres(folder, database)
         for file, dumped in zip(("version-1.sql", "version-1.postgresql.sql"), dumps, strict=True):
             (HERE / file).write_text(dumped, encoding="utf-8")
         shutil.copyfile(folder / "private" / "keys.json", HERE / "version-1.keys.json")

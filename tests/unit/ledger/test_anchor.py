@@ -8,11 +8,14 @@ import pickle
 import random
 import shutil
 import signal
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 
 import pytest
@@ -23,8 +26,8 @@ from optcomp.ledger.chain import canonical, first_head
 
 SLOT = 512
 FORK = get_context("fork")
-ENOUGH = 10**5
-"""Writes of a process that will be killed: seconds of them, so that one that is not killed ends by itself."""
+ENOUGH = 10**8
+"""Writes of a process that will be killed: more than it can make before that."""
 
 
 def seen(sequence: int, incarnation: int = 1) -> Seen:
@@ -176,10 +179,17 @@ def _write_all(anchor: Anchor, numbers: range) -> None:
         anchor.write(seen(sequence))
 
 
-def _finish(processes: list[FORK.Process]) -> None:  # type: ignore[name-defined]
-    for process in processes:
-        process.join()
-        assert process.exitcode == 0
+@contextmanager
+def _started(*processes: ForkProcess) -> Iterator[None]:
+    """Start processes, which do not outlive this block."""
+    try:
+        for process in processes:
+            process.start()
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
 
 
 def _watched(anchor: Anchor, going: Callable[[], bool]) -> int:
@@ -200,35 +210,33 @@ def test_four_processes_never_lower_it(path: Path, shared: bool) -> None:
     anchor.write(seen(0))
     ranges = [range(k, 12_001, 4) for k in range(1, 5)]
     writers = [FORK.Process(target=_write_all, args=(anchor if shared else Anchor(path), part)) for part in ranges]
-    for writer in writers:
-        writer.start()
-    _watched(anchor, lambda: any(writer.is_alive() for writer in writers))
-    _finish(writers)
+    with _started(*writers):
+        _watched(anchor, lambda: any(writer.is_alive() for writer in writers))
+    assert [writer.exitcode for writer in writers] == [0] * 4
     assert anchor.read() == seen(12_000)
 
 
 def test_threads_never_lower_it(path: Path) -> None:
     anchor = Anchor(path)
     anchor.write(seen(0))
-    threads = [threading.Thread(target=_write_all, args=(anchor, range(k, 2001, 3))) for k in range(1, 4)]
-    for thread in threads:
-        thread.start()
-    _watched(anchor, lambda: any(thread.is_alive() for thread in threads))
+    with ThreadPoolExecutor(3) as pool:
+        writing = [pool.submit(_write_all, anchor, range(k, 2001, 3)) for k in range(1, 4)]
+        _watched(anchor, lambda: not all(each.done() for each in writing))
+    assert [each.exception() for each in writing] == [None] * 3
     assert anchor.read() == seen(2000)
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_a_readable_anchor(path: Path) -> None:
     """kill −9 in a loop of writes, 40 times; each writer goes on from where the one before it was."""
     anchor, rng, last = Anchor(path), random.Random(7), 0
     anchor.write(seen(0))
     for _ in range(40):
-        writer = FORK.Process(target=_write_all, args=(anchor, range(last, last + ENOUGH)), daemon=True)
-        writer.start()
-        while writer.is_alive() and anchor.read() == seen(last):
-            time.sleep(0.0005)
-        time.sleep(rng.random() * 0.01)
-        os.kill(writer.pid or 0, signal.SIGKILL)
-        writer.join()
+        writer = FORK.Process(target=_write_all, args=(anchor, range(last, last + ENOUGH)))
+        with _started(writer):
+            while writer.is_alive() and anchor.read() == seen(last):
+                time.sleep(0.0005)
+            time.sleep(rng.random() * 0.01)  # the kill comes somewhere in a write; every place is as good
         assert writer.exitcode == -signal.SIGKILL
         found = Anchor(path).read()
         assert found is not None
@@ -237,32 +245,30 @@ def test_a_killed_writer_leaves_a_readable_anchor(path: Path) -> None:
         last = found.sequence
 
 
-def _die_with_the_lock(anchor: Anchor, told: str) -> None:
-    """Fork a child that lives on, and be killed while holding the lock."""
+def _die_with_the_lock(anchor: Anchor, alive: Connection, held: Connection) -> None:
+    """Fork a child that lives until nobody holds the other end of its pipe, and be killed while holding the lock."""
+    held.close()
     anchor.read()
     with anchor._opened(create=True), anchor._turns(exclusive=True):
         if os.fork() == 0:
-            os.close(0)
-            while not Path(told).exists():
-                time.sleep(0.01)
+            alive.poll(None)
             os._exit(0)
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_child_does_not_keep_the_lock_of_a_killed_parent(path: Path) -> None:
-    anchor, told = Anchor(path), path.with_name("told")
+    anchor = Anchor(path)
     anchor.write(seen(0))
-    writer = FORK.Process(target=_die_with_the_lock, args=(Anchor(path), str(told)))
-    writer.start()
-    while os.waitid(os.P_PID, writer.pid or 0, os.WEXITED | os.WNOWAIT) is None:
-        pass
-    other = threading.Thread(target=_write_all, args=(anchor, range(1, 3)), daemon=True)
-    other.start()
-    other.join(10)
-    free = not other.is_alive()
-    told.touch()
-    writer.join()
-    assert free
+    alive, held = FORK.Pipe(duplex=False)
+    with alive, held, ThreadPoolExecutor(1) as pool:
+        writer = FORK.Process(target=_die_with_the_lock, args=(Anchor(path), alive, held))
+        writer.start()
+        os.waitid(os.P_PID, writer.pid or 0, os.WEXITED | os.WNOWAIT)
+        other = pool.submit(_write_all, anchor, range(1, 3))
+        done, _ = wait([other], timeout=60)
+        held.close()  # the child ends, and with it any lock that it kept
+        writer.join()
+    assert done, "the lock of a process that was killed was not free within 60 seconds"
     assert anchor.read() == seen(2)
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -272,21 +273,23 @@ def test_a_cluster_that_was_restored_elsewhere_is_noticed(ledger_place: tuple[st
 CREATE = """
 import sys
 from optcomp.ledger import Ledger
+print("ready", flush=True)
 sys.stdin.readline()
 with Ledger(sys.argv[1], private=sys.argv[2]) as ledger:
     print(ledger.id, ledger.doubt)
 """
 
 
+@pytest.mark.slow
 def test_a_ledger_that_several_create_at_once_is_one(ledger_place: tuple[str, Path]) -> None:
     call = [sys.executable, "-c", CREATE, ledger_place[0], str(ledger_place[1])]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    started = [subprocess.Popen(call, **pipes) for _ in range(4)]
-    for each in started:
-        assert each.stdin is not None
-        each.stdin.write("\n")
-        each.stdin.flush()
-    told = [each.communicate()[0] for each in started]
+    with ExitStack() as ends:
+        started = [ends.enter_context(subprocess.Popen(call, **pipes)) for _ in range(4)]
+        for each in started:
+            ends.callback(each.kill)
+        assert [each.stdout.readline() for each in started if each.stdout] == ["ready\n"] * 4
+        told = [each.communicate("\n")[0] for each in started]
     assert [each.returncode for each in started] == [0] * 4
     assert len(set(told)) == 1
     assert told[0].split()[1] == "None"

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from optcomp.errors import InvalidInput
 from optcomp.ledger.database import Database
 from optcomp.ledger.transactions import Overtaken, Run, Statement
-from tests.servers import postgres_address
+from tests.servers import empty_database, postgres_address
 
 _ALL = MetaData()
 _THINGS = Table("things", _ALL, Column("id", Integer, primary_key=True), Column("key", Text))
@@ -30,12 +30,13 @@ _WRONG = Statement(text("SELECT secret FROM nowhere"))
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     if request.param == "sqlite":
-        yield _made(tmp_path_factory.mktemp("ledger") / "things.db")
-        return
-    with postgres_address() as address:
+        made = _made(tmp_path_factory.mktemp("ledger") / "things.db")
+    else:
+        address: str = request.getfixturevalue("postgres_database")
+        empty_database(address)
         made = _made(address)
-        yield made
-        made.close()
+    yield made
+    made.close()
 
 
 def _made(address: str | Path) -> Database:

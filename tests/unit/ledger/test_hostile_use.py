@@ -6,7 +6,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,14 +24,32 @@ from optcomp.statistics import Count, Question
 from tests.unit.ledger.people import people, spent
 
 SPARSE = SparseVector(10, epsilon="1", positives=1, sensitivity=1, monotone=True)
-LOOK = (
-    "import sys; from optcomp.ledger import Ledger\nwith Ledger(sys.argv[1]) as it: print(it.head.sequence, it.doubt)"
-)
+LOOK = """
+import sys
+from optcomp.ledger import Ledger
+for _ in sys.stdin:
+    with Ledger(sys.argv[1]) as it:
+        print(it.head.sequence, it.doubt, flush=True)
+"""
 
 
-def looked(path: Path) -> str:
-    """What another process sees, which then closes the ledger."""
-    return subprocess.run([sys.executable, "-c", LOOK, str(path)], capture_output=True, text=True, check=True).stdout
+@contextmanager
+def another_process(path: Path) -> Iterator[Callable[[], str]]:
+    """What another process sees whenever it is called, which then closes the ledger."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen([sys.executable, "-c", LOOK, str(path)], **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        told, asked = process.stdout, process.stdin
+
+        def looked() -> str:
+            asked.write("\n")
+            return str(told.readline())
+
+        try:
+            yield looked
+        finally:
+            process.kill()
 
 
 def entered(account: Account, eps: str, key: str = "march") -> Any:
@@ -39,12 +59,12 @@ def entered(account: Account, eps: str, key: str = "march") -> Any:
 def test_a_second_object_on_the_file_leaves_the_locks_of_the_first(tmp_path: Path) -> None:
     """POSIX drops all locks of a process when it closes any handle of the file; the log would be removed under it."""
     path = tmp_path / "a.ledger"
-    with Ledger(path) as first, Ledger(path):
+    with Ledger(path) as first, Ledger(path), another_process(path) as looked:
         account = first.open("people", epsilon="3")
-        assert looked(path) == "2 None\n"
+        assert looked() == "2 None\n"
         assert path.with_name("a.ledger-wal").exists()
         entered(account, "1")
-        assert looked(path) == f"{first.head.sequence} None\n"
+        assert looked() == f"{first.head.sequence} None\n"
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
@@ -151,19 +171,14 @@ def test_two_releases_under_one_key_are_not_taken_for_one(tmp_path: Path) -> Non
 
 def test_many_at_once_find_what_the_first_made(tmp_path: Path) -> None:
     with Ledger(tmp_path / "a.ledger") as ledger:
-        problems: list[BaseException] = []
 
-        def one() -> None:
-            try:
-                account = ledger.open("people", epsilon="3")
-                entered(account, "0.5")
-                account.cut({"ada": "0.125"}, delta=0)
-            except BaseException as error:
-                problems.append(error)
+        def one(_: int) -> None:
+            account = ledger.open("people", epsilon="3")
+            entered(account, "0.5")
+            account.cut({"ada": "0.125"}, delta=0)
 
-        threads = [threading.Thread(target=one) for _ in range(6)]
-        [each.start() for each in threads], [each.join() for each in threads]  # type: ignore[func-returns-value]
-        assert problems == []
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(one, range(6)))
         assert spent(ledger.account("people")) == Fraction(5, 8)
 
 

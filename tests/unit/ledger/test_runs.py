@@ -78,6 +78,7 @@ def in_another_process(place: Place, numbers: range) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_another_process_goes_on(ledger_place: Place) -> None:
     with Ledger(ledger_place[0], private=ledger_place[1]) as ledger:
         first = json.loads(json.dumps(told(ledger, range(6))))

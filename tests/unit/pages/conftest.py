@@ -12,5 +12,5 @@ from tests.unit.center.served import Served, served
 
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("pages") / "home", make_app) as found:
+    with served(tmp_path_factory.mktemp("pages") / "home", make_app, processes=False) as found:
         yield found

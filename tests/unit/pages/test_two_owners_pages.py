@@ -13,7 +13,7 @@ from tests.unit.pages.visitors import Visitor, hidden_fields, words_of
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("pair") / "home", make_app, two_persons=True) as found:
+    with served(tmp_path_factory.mktemp("pair") / "home", make_app, processes=False, two_persons=True) as found:
         yield found
 
 

@@ -39,10 +39,10 @@ def test_what_is_taken_apart_means_the_same() -> None:
 
 
 def test_a_long_text_is_taken_apart_quickly() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     assert len(items_in(" " * 300_000 + "(" * 300_000 + " 1")) == 1
     assert items_in("0.1 " * 100_000) == ["0.1"] * 100_000
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def _bomb(size: int) -> str:
@@ -50,10 +50,10 @@ def _bomb(size: int) -> str:
 
 
 def test_aliases_cannot_stand_for_more_than_the_file() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     with pytest.raises(Complaint, match=r"^bomb: its aliases stand for too much"):
         list(entries_of(_bomb(10_000), Format.YAML, "bomb"))
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 def test_honest_aliases_are_read() -> None:

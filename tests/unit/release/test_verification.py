@@ -63,6 +63,8 @@ PLANS: dict[str, tuple[Plain, str]] = {
     "every kind, sums": (every_kind(), "checker"),
 }
 
+SPOILED = ["sums", "mixed", "small noise", "sample", "rho", "every kind"]
+"""Plans whose releases are changed in all kinds of ways."""
 UNCHECKED = (
     r"started|finished",
     r"growth(\..*)?",
@@ -125,17 +127,18 @@ def test_releases_are_proved(name: str, releases: dict[str, Plain]) -> None:
     assert ("format" in releases[name]["certificate"]) == (found.by == "checker")
 
 
-def test_releases_of_other_versions_are_proved(releases: dict[str, Plain]) -> None:
+@pytest.mark.parametrize("name", PLANS)
+def test_releases_of_other_versions_are_proved(name: str, releases: dict[str, Plain]) -> None:
     """Their sentences may be other ones; their numbers may not."""
-    for view in releases.values():
-        old = put(view, ("record", "versions", "optcomp"), "0.0.1")
-        assert verify_release(old).proved
-        assert verify_release(put(old, ("facts", "words", "risk"), "none at all")).proved
-        refused(put(view, ("facts", "words", "budget"), "ε = 0.1"))
-        for way in (("facts", "upper"), ("facts", "total"), ("facts", "statistics", 0, "scales", 0)):
-            refused(put(old, way, 0.01))
-        refused(put(old, ("facts", "statistics"), [None]))
-    assert releases["sums"]["record"]["versions"]["optcomp"] == optcomp.__version__
+    view = releases[name]
+    assert view["record"]["versions"]["optcomp"] == optcomp.__version__
+    old = put(view, ("record", "versions", "optcomp"), "0.0.1")
+    assert verify_release(old).proved
+    assert verify_release(put(old, ("facts", "words", "risk"), "none at all")).proved
+    refused(put(view, ("facts", "words", "budget"), "ε = 0.1"))
+    for way in (("facts", "upper"), ("facts", "total"), ("facts", "statistics", 0, "scales", 0)):
+        refused(put(old, way, 0.01))
+    refused(put(old, ("facts", "statistics"), [None]))
 
 
 Change = tuple[str, tuple[Any, ...], Any, str]
@@ -353,7 +356,8 @@ def leaves(view: Plain) -> dict[tuple[Any, ...], Any]:
     return {way: value for way, value in found.items() if not unchecked(way)}
 
 
-@pytest.mark.parametrize("name", ["sums", "mixed", "small noise", "sample", "rho", "every kind"])
+@pytest.mark.slow_cases("every kind")
+@pytest.mark.parametrize("name", SPOILED)
 def test_what_is_not_checked(name: str, releases: dict[str, Plain]) -> None:
     """The list above says no more than is true: other values, times and hints do not matter."""
     view, seen = releases[name], set()
@@ -372,12 +376,12 @@ def test_what_is_not_checked(name: str, releases: dict[str, Plain]) -> None:
             assert verify_release(put(view, way, value)).proved, way
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.data())
-def test_every_other_leaf_is_checked(releases: dict[str, Plain], data: st.DataObject) -> None:
-    view = releases[data.draw(st.sampled_from(["sums", "mixed", "small noise", "sample", "rho", "every kind"]))]
+@pytest.mark.parametrize("part", ["plan", "statistics", "guarantee", "certificate", "record", "facts"])
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_other_leaf_is_checked(part: str, releases: dict[str, Plain], data: st.DataObject) -> None:
+    view = releases[data.draw(st.sampled_from(SPOILED))]
     known = leaves(view)
-    part = data.draw(st.sampled_from(["plan", "statistics", "guarantee", "certificate", "record", "facts"]))
     way = data.draw(st.sampled_from([way for way in known if way[0] == part]))
     old = known[way]
     more = [st.sampled_from([old + 1, old * 2, -old])] if isinstance(old, int | float) else []
@@ -389,11 +393,12 @@ def test_every_other_leaf_is_checked(releases: dict[str, Plain], data: st.DataOb
     refused(changed)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.data())
-def test_no_change_makes_a_traceback(releases: dict[str, Plain], data: st.DataObject) -> None:
+@pytest.mark.parametrize("name", SPOILED)
+@settings(max_examples=17, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_no_change_makes_a_traceback(name: str, releases: dict[str, Plain], data: st.DataObject) -> None:
     """And what is proved is what was released, but for what is not checked."""
-    view = releases[data.draw(st.sampled_from(["sums", "mixed", "small noise", "sample", "rho", "every kind"]))]
+    view = releases[name]
     changed = json.loads(json.dumps(data.draw(spoiled(view))))
     if not isinstance(changed, dict) or not verify_release(changed).proved:
         return
