@@ -1,13 +1,14 @@
-"""A centre that is asked by ASGI in this process: real store, ledger and runners, and two neighbouring snapshots.
+"""A centre that is asked by ASGI in this process: real store and ledger, and two neighbouring snapshots.
 
-Every trial has a dataset, an account and a batch of its own; all of them live in one centre.
+Every trial has a dataset, an account and a batch of its own; all of them live in one centre.  Questions are answered by
+a runner, which is a process, or in this process too.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from optcomp.center.service import Service
 from optcomp.interactive.audit import Side
 from optcomp.ledger import Ledger
 from optcomp.statistics import Categories, Table
+from tests.unit.center.served import in_this_process
 
 SLOTS = {"ada": ("1", "0"), "ben": ("1/4", "0"), "cho": ("1/4", "0")}
 """Who colludes, and what each of them has."""
@@ -51,8 +53,9 @@ class Trial:
 class AsgiCenter:
     """The centre, and everybody's token."""
 
-    def __init__(self, settings: Settings, tokens: dict[str, str], files: Path) -> None:
-        self.app = make_app(settings)
+    def __init__(self, settings: Settings, tokens: dict[str, str], files: Path, processes: bool) -> None:
+        with nullcontext() if processes else in_this_process():
+            self.app = make_app(settings)
         self.service: Service = self.app.state.service
         self._files, self._trials = files, 0
         # no network, and so no certificates: one client for all
@@ -85,26 +88,28 @@ class AsgiCenter:
 
 
 @asynccontextmanager
-async def asgi_center(folder: Path, broken: Broken | None = None) -> AsyncIterator[AsgiCenter]:
-    """A centre in an empty folder, as long as it lasts."""
+async def asgi_center(
+    folder: Path, broken: Broken | None = None, *, processes: bool = True
+) -> AsyncIterator[AsgiCenter]:
+    """A centre in an empty folder, as long as it lasts; `processes` says whether a process answers."""
     files = folder / "files"
     files.mkdir()
     for side in (0, 1):
         regions = ["south"] * (SOUTH + side) + ["north"] * _NORTH
         table = pyarrow.table({"region": regions})
         Table(table, {"region": Categories(["north", "south"])}, name="people").save(files / f"side-{side}")
-    settings = Settings.write(folder / "home", folders=[str(files)], rate=_MOST, runners=1)
+    settings = Settings.write(folder / "home", folders=[str(files)], rate=_MOST, runners=1, readers=0)
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private):
         people = People(store)
         people.add(_OWNER, "owner", by=None)
         for name in SLOTS:
             people.add(name, "analyst", by=_OWNER)
         tokens = {name: people.token(name, by=_OWNER) for name in SLOTS}
-    center = AsgiCenter(settings, tokens, files)
-    await center.service.start()
-    if broken is not None:
-        broken(center.service)
+    center = AsgiCenter(settings, tokens, files, processes)
     try:
+        await center.service.start()
+        if broken is not None:
+            broken(center.service)
         yield center
     finally:
         await center.close()

@@ -3,7 +3,7 @@
 All of them want to know which of two neighbouring tables the centre has.  Two ask for the same count, and one has a
 sparse vector; who asks next and how much is spent is decided by all answers so far, and sometimes two ask at once.
 Whatever costs nothing is tried too: the same key again, and fresh noise when a slot is spent.  If that tells anything
-new, it is tried until they have had enough.
+new, it is tried until they are sure.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ _BITS = 6
 """Questions to it, unless it closes before."""
 _FIRST = "ada"
 """Who has most."""
-_SAME = 5
-"""So often the same answer, and they believe that there is no other."""
-_ENOUGH = 40
-"""Answers to a question of ε = 1, where there are others."""
+_SAME = 8
+"""So often the same answer to the question of who has most, and they believe that there is no other."""
+_TWICE = 2
+"""The same for the others."""
+_SURE = 12.0
+"""The score, or minus the score, from which on they ask for no more free answers."""
+_ENOUGH = 200
+"""Free answers to a question of ε = 1, at most: the more an answer tells, the more are worth having."""
 _FREE = 15
 """Answers that they take from a slot that is spent, where there are any."""
 
@@ -78,15 +82,16 @@ class Colluders:
         self.left[name] -= share
         self._asked += 1
         body = {"question": _question(share), "key": f"{name} {self._asked}"}
-        told = [await self._answer(name, body)]
-        while len(told) < max(_SAME, int(_ENOUGH * share)):  # the more an answer tells, the more are worth having
-            told.append(await self._answer(name, body))
-            if len(told) == _SAME and len(set(told)) == 1:
-                told = told[:1]
-                break
-        for value in told:
-            self._learn(value, share)
-        self.free += len(told) - 1
+        first = await self._answer(name, body)
+        self._learn(first, share)
+        again = [await self._answer(name, body) for _ in range((_SAME if name == _FIRST else _TWICE) - 1)]
+        if set(again) == {first}:
+            return
+        for _ in range(int(_ENOUGH * share**2)):
+            self._learn(again.pop() if again else await self._answer(name, body), share)
+            self.free += 1
+            if abs(self.score) >= _SURE:
+                return
 
     async def _answer(self, name: str, body: dict[str, Any]) -> float:
         found = await self.center.post(name, f"seats/{self.trial.seats[name]}/questions", body)

@@ -12,7 +12,6 @@ import asyncio
 import os
 import random
 import sys
-import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr
@@ -30,13 +29,13 @@ from tests.campaign.colluders import Colluders, WrongOutcome
 
 HONEST = "honest"
 """The centre as it is."""
-CONFIDENCE = Fraction(99, 100)
+CONFIDENCE = "0.999"
 """Of each bound."""
 _QUICK = "/dev/shm" if os.path.isdir("/dev/shm") else None
 """Memory instead of a disk, where there is one."""
 _SHARE = 10
 """Broken centres have so many times fewer trials: one that is broken shows it at once."""
-_DECIDES = 0.5
+_DECIDES = 0.0
 """The distinguisher's bit is whether the score is larger: fixed before the first trial, so that all trials count."""
 
 
@@ -63,16 +62,16 @@ class Played:
         self.wrong += other.wrong
 
 
-def play(kind: str, trials: int, seed: int) -> Played:
-    """That many trials, one after the other, half of them on each side; in a process of its own."""
+def play(kind: str, trials: int, seed: int, *, processes: bool = True) -> Played:
+    """That many trials, one after the other, half of them on each side; `processes` says whether a process answers."""
     with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):  # a line for each request
-        return asyncio.run(_played(kind, trials, seed))
+        return asyncio.run(_played(kind, trials, seed, processes))
 
 
-async def _played(kind: str, trials: int, seed: int) -> Played:
+async def _played(kind: str, trials: int, seed: int, processes: bool) -> Played:
     found, choice = Played(), random.Random(f"{kind} {seed}")
     with TemporaryDirectory(prefix="optcomp-", dir=_QUICK, ignore_cleanup_errors=True) as folder:
-        async with asgi_center(Path(folder), BROKEN.get(kind)) as center:
+        async with asgi_center(Path(folder), BROKEN.get(kind), processes=processes) as center:
             sides: list[Side] = [0, 1] * (trials // 2)
             choice.shuffle(sides)
             for side in sides:
@@ -97,29 +96,24 @@ async def _one(center: AsgiCenter, side: Side, choice: random.Random, found: Pla
     found.free += together.free
 
 
-def bound_of(played: Played, delta: str) -> float:
+def bound_of(played: Played, delta: str, confidence: str) -> float:
     """The auditor's lower bound on ε at δ: each of the two probabilities is bounded but for half of the error."""
     trials = min(map(len, played.scores))
     assert trials == max(map(len, played.scores))
-    return epsilon_down(played.bits, trials, Fraction(delta), (1 - CONFIDENCE) / 2)
+    return epsilon_down(played.bits, trials, Fraction(delta), (1 - Fraction(confidence)) / 2)
 
 
-def collude(kind: str, trials: int, processes: int, seed: int) -> list[str]:
-    """Play, judge, print one line; the findings."""
-    started, played = time.monotonic(), Played()
-    shares = [trials // processes // 2 * 2] * processes
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for each in pool.map(play, [kind] * processes, shares, range(seed, seed + processes)):
-            played.add(each)
+def judged(kind: str, played: Played, confidence: str) -> list[str]:
+    """Print one line; the findings."""
     if played.wrong:
         return [f"{kind}: {line}" for line in played.wrong]
     ((epsilon, delta),) = played.certified
-    lower = bound_of(played, delta)
+    lower = bound_of(played, delta, confidence)
     caught, (hits, misses) = lower > Fraction(epsilon), played.bits
-    took = f"{sum(map(len, played.scores))} trials in {time.monotonic() - started:.0f} s"
     print(
-        f"{kind:>8}: {took}, bit {hits} and {misses} times, ε >= {lower:.3f} at {float(CONFIDENCE):.0%},"
-        f" certified ({float(Fraction(epsilon)):.4f}, {float(Fraction(delta)):.0e}), {played.free} free answers",
+        f"{kind:>8}: {sum(map(len, played.scores))} trials, bit {hits} and {misses} times, ε >= {lower:.3f} at"
+        f" confidence {confidence}, certified ({float(Fraction(epsilon)):.4f}, {float(Fraction(delta)):.0e}),"
+        f" {played.free} free answers",
         flush=True,
     )
     if kind == HONEST:
@@ -127,6 +121,16 @@ def collude(kind: str, trials: int, processes: int, seed: int) -> list[str]:
     else:
         wrong = ["was not caught"] * (not caught)
     return [f"{kind}: {line}" for line in wrong]
+
+
+def collude(kind: str, trials: int, processes: int, seed: int) -> list[str]:
+    """Play in several processes, and judge; the findings."""
+    played = Played()
+    shares = [trials // processes // 2 * 2] * processes
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for each in pool.map(play, [kind] * processes, shares, range(seed, seed + processes)):
+            played.add(each)
+    return judged(kind, played, CONFIDENCE)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -32,8 +32,13 @@ POINTS = (
     "anchor: half written",
 )
 """Everywhere that a worker can kill itself."""
-BROKEN = ("tells before it stores", "refunds on retry", "debits nothing", "draws the threshold again")
-"""Ledgers that are wrong, to see that the judge finds it."""
+BROKEN = {
+    "tells before it stores": "answered: before the commit",
+    "refunds on retry": "question: before the run",
+    "debits nothing": "reserved: after the anchor",
+    "draws the threshold again": "asked: after the anchor",
+}
+"""Ledgers that are wrong, to see that the judge finds it, and where a crash shows it."""
 
 
 class Killer:

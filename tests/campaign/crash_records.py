@@ -18,7 +18,7 @@ from cryptography.fernet import Fernet, InvalidToken
 
 Rows = list[dict[str, Any]]
 _TABLES = ("facts", "holders", "requests", "mechanisms", "entries")
-_WAIT = 20.0
+_WAIT = 180.0
 """Seconds until a server has noticed that a client was killed."""
 
 

@@ -8,6 +8,7 @@ the same script again, with the same keys.  After each crash the ledger is judge
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import os
@@ -20,14 +21,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
-
-import psycopg
-from sqlalchemy.engine import make_url
 
 from optcomp.statistics import Categories, Integers, Table
 from tests import servers
@@ -41,7 +40,7 @@ from tests.campaign.crash_worker import Place, work
 DATABASES = ("sqlite", "postgres")
 TIMER = "timer: at a random moment"
 """The parent kills."""
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds after which a worker counts as hanging."""
 LIFE = 0.5
 """About as many seconds does a worker live, from which a random moment is taken."""
@@ -60,6 +59,8 @@ class Tally:
     """What came of it."""
 
     database: str
+    broken: str | None = None
+    """What is wrong with the ledger on purpose."""
     crashes: Counter[str] = field(default_factory=Counter)
     scripts: int = 0
     workers: int = 0
@@ -173,6 +174,8 @@ def warmed(folder: Path) -> Path:
     for name in names.read_text().split():
         with suppress(ImportError):
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # forked processes copy no memory in order to collect it
     return snapshot
 
 
@@ -187,36 +190,68 @@ def place_of(folder: Path, name: str, address: str, snapshot: Path) -> Place:
 
 
 @contextmanager
-def addresses(database: str, folder: Path) -> Iterator[Iterator[str]]:
-    """New databases, one after the other."""
+def addresses(database: str, folder: Path, server: str | None = None) -> Iterator[Iterator[str]]:
+    """New databases, one after the other; `server` is the address of a PostgreSQL that runs, else one is started."""
     if database == "sqlite":
-        yield (str(folder / f"{n}.ledger") for n in range(10**6))
+        yield (str(folder / f"{token_hex(8)}.ledger") for _ in range(10**6))
         return
-    with servers.postgres_address() as server:
-        yield (new_database(server, f"ledger{n}") for n in range(10**6))
+    with servers.postgres_address() if server is None else nullcontext(server) as found:
+        made: list[str] = []
+        try:
+            yield (_noted(made, servers.new_database(found)) for _ in range(10**6))
+        finally:
+            for each in made:
+                servers.drop_database(found, each)
 
 
-def new_database(server: str, name: str) -> str:
-    """An empty database of a server."""
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return make_url(server).set(database=name).render_as_string(hide_password=False)
+def _noted(made: list[str], address: str) -> str:
+    made.append(address)
+    return address
 
 
-def crash(database: str, crashes: int, seed: int, broken: str | None = None, only: str | None = None) -> Tally:
-    """So many crashes on one database, or until something is found."""
-    tally, start = Tally(database), time.perf_counter()
+def crash(
+    folder: Path,
+    snapshot: Path,
+    fresh: Iterator[str],
+    tally: Tally,
+    *,
+    crashes: int,
+    seed: int,
+    broken: str | None = None,
+    only: str | None = None,
+) -> Tally:
+    """So many crashes on fresh databases, or until something is found."""
+    start = time.perf_counter()
+    for n in range(20 * crashes):
+        if tally.enough(crashes, only) or tally.findings:
+            break
+        place = place_of(folder, token_hex(8), next(fresh), snapshot)
+        crash_script(tally, place, seed + n, crashes, broken, only)
+    tally.seconds = time.perf_counter() - start
+    return tally
+
+
+def crash_all(database: str, options: argparse.Namespace) -> list[Tally]:
+    """What the command line asks for, on one database; in a process without threads."""
+    asked = {"crashes": options.crashes, "seed": options.seed}
     with TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True) as home:
         folder = Path(home)
         snapshot = warmed(folder)
-        with addresses(database, folder) as fresh:
-            for n in range(20 * crashes):
-                if tally.enough(crashes, only) or tally.findings:
-                    break
-                place = place_of(folder, f"script{n}", next(fresh), snapshot)
-                crash_script(tally, place, seed + n, crashes, broken, only)
-    tally.seconds = time.perf_counter() - start
-    return tally
+        with addresses(database, folder, options.server) as fresh:
+            if not options.broken:
+                return [crash(folder, snapshot, fresh, Tally(database), only=options.point, **asked)]
+            return [
+                crash(
+                    folder,
+                    snapshot,
+                    fresh,
+                    Tally(database, broken),
+                    broken=broken,
+                    only=options.point or BROKEN[broken],
+                    **asked,
+                )
+                for broken in options.broken
+            ]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -225,14 +260,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--crashes", type=int, default=500, help="on each database (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first script (%(default)s)")
     parser.add_argument("--database", choices=(*DATABASES, "both"), default="both", help="(%(default)s)")
-    parser.add_argument("--broken", choices=BROKEN, help="a ledger that is wrong: something must be found")
+    parser.add_argument("--server", help="the address of a PostgreSQL that runs; else one is started")
+    words = "a ledger that is wrong: something must be found (may be repeated)"
+    parser.add_argument("--broken", action="append", choices=BROKEN, help=words)
     parser.add_argument("--point", choices=(*POINTS, TIMER), help="crash here only")
     options = parser.parse_args(arguments)
-    chosen = DATABASES if options.database == "both" else (options.database,)
-    with ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1) as pool:
-        asked = options.crashes, options.seed, options.broken, options.point
-        jobs = [pool.submit(crash, name, *asked) for name in chosen]
-        tallies = [job.result() for job in jobs]
+    if options.database == "both":
+        with ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1) as pool:
+            tallies = [each for found in pool.map(crash_all, DATABASES, [options] * 2) for each in found]
+    else:
+        tallies = crash_all(options.database, options)
     for tally in tallies:
         print_tally(tally)
     return int(any(tally.findings for tally in tallies))
@@ -242,6 +279,9 @@ def print_tally(tally: Tally) -> None:
     """For people."""
     for line in tally.findings:
         print("FOUND", line)
+    if tally.broken is not None:
+        print(f"{tally.database}, {tally.broken}: {len(tally.findings)} findings")
+        return
     for point in (*POINTS, TIMER):
         print(f"{tally.crashes[point]:6} {tally.database:>9} {point}")
     told = f"{tally.scripts} scripts, {tally.workers} workers, {tally.told} answers told"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 import traceback
@@ -16,8 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 
 from optcomp.errors import BudgetExceeded
 from optcomp.guarantees import PureDP
@@ -90,11 +92,12 @@ def asking(account: Account, table: Table, size: Size, number: int) -> Callable[
     return ask
 
 
-def client(place: Place, size: Size, number: int, go: int) -> dict[str, Any]:
+def client(place: Place, size: Size, number: int, ready: int, go: int) -> dict[str, Any]:
     """One process: what it was granted, and how long it took."""
     table = Table.open(place.snapshot)
     with Ledger(place.address, private=place.private) as ledger:
         account, granted, refused = ledger.account("people"), dict[str, str](), 0
+        os.close(ready)
         os.read(go, 1)  # until the parent closes it
         start = time.time()
         try:
@@ -115,24 +118,39 @@ def client(place: Place, size: Size, number: int, go: int) -> dict[str, Any]:
 def run_clients(place: Place, size: Size, folder: Path) -> list[dict[str, Any]]:
     """All at once, each a process of its own."""
     waiting, go = os.pipe()
-    children = []
-    for number in range(size.processes):
-        child = os.fork()
-        if child == 0:
-            os.close(go)
-            try:
-                found = client(place, size, number, waiting)
-            except BaseException:  # whatever it is
-                found = {"error": traceback.format_exc()}
-            (folder / f"{number}.json").write_text(json.dumps(found))
-            os._exit(0)
-        children.append(child)
-    time.sleep(0.5)
-    os.close(go)
-    for child in children:
-        os.waitpid(child, 0)
+    heard, ready = os.pipe()
+    paths = [folder / f"{token_hex(8)}.json" for _ in range(size.processes)]
+    children: list[int] = []
+    try:
+        for number, path in enumerate(paths):
+            child = os.fork()
+            if child == 0:
+                os.close(go)
+                _end_with(path, lambda number=number: client(place, size, number, ready, waiting))
+            children.append(child)
+        os.close(ready)
+        os.read(heard, 1)  # until all children have closed it: they are ready, or have failed
+        os.close(go)
+        while children:
+            os.waitpid(children[-1], 0)
+            children.pop()
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
     os.close(waiting)
-    return [json.loads((folder / f"{number}.json").read_text()) for number in range(size.processes)]
+    os.close(heard)
+    return [json.loads(path.read_text()) for path in paths]
+
+
+def _end_with(path: Path, work: Callable[[], dict[str, Any]]) -> NoReturn:
+    """What a forked process does, and writes into a file."""
+    try:
+        found = work()
+    except BaseException:  # whatever it is
+        found = {"error": traceback.format_exc()}
+    path.write_text(json.dumps(found))
+    os._exit(0)
 
 
 def judged(place: Place, size: Size, found: list[dict[str, Any]]) -> list[str]:
@@ -169,21 +187,18 @@ def judged(place: Place, size: Size, found: list[dict[str, Any]]) -> list[str]:
     return wrong
 
 
-def measure(database: str, size: Size) -> list[str]:
-    """Run once, print the figures, return the findings."""
-    with TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True) as home:
-        folder = Path(home)
-        snapshot = warmed(folder)
-        with addresses(database, folder) as fresh:
-            place = place_of(folder, "many", next(fresh), snapshot)
-            child = os.fork()
-            if child == 0:
-                with Ledger(place.address, private=place.private) as ledger:
-                    ledger.open("people", SumFilter(size.budget))
-                os._exit(0)
-            os.waitpid(child, 0)
-            found = run_clients(place, size, folder)
-            wrong = judged(place, size, found)
+def measure(folder: Path, snapshot: Path, database: str, address: str, size: Size) -> list[str]:
+    """Run once on an empty database, print the figures, return the findings."""
+    place = place_of(folder, token_hex(8), address, snapshot)
+    child = os.fork()
+    if child == 0:
+        with Ledger(place.address, private=place.private) as ledger:
+            ledger.open("people", SumFilter(size.budget))
+        os._exit(0)
+    if os.waitpid(child, 0)[1] != 0:
+        return ["the account could not be opened"]
+    found = run_clients(place, size, folder)
+    wrong = judged(place, size, found)
     if any("error" in each for each in found):
         return wrong
     seconds = max(each["end"] for each in found) - min(each["start"] for each in found)
@@ -203,12 +218,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--processes", type=int, default=8, help="(%(default)s)")
     parser.add_argument("--requests", type=int, default=2000, help="of each process (%(default)s)")
     parser.add_argument("--database", choices=(*DATABASES, "both"), default="both", help="(%(default)s)")
+    parser.add_argument("--server", help="the address of a PostgreSQL that runs; else one is started")
     parser.add_argument("--mode", action="append", choices=MODES, help="only this one (may be repeated)")
     options = parser.parse_args(arguments)
     wrong = []
-    for database in DATABASES if options.database == "both" else (options.database,):
-        for mode in options.mode or MODES:
-            wrong += measure(database, Size(mode, options.processes, options.requests))
+    with TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True) as home:
+        folder = Path(home)
+        snapshot = warmed(folder)
+        for database in DATABASES if options.database == "both" else (options.database,):
+            with addresses(database, folder, options.server) as fresh:
+                for mode in options.mode or MODES:
+                    size = Size(mode, options.processes, options.requests)
+                    wrong += measure(folder, snapshot, database, next(fresh), size)
     for line in wrong:
         print("FOUND", line)
     return int(bool(wrong))

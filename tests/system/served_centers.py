@@ -1,4 +1,7 @@
-"""Real servers: `optcomp serve` on a home, its processes by number, and how they are killed."""
+"""Real servers: `optcomp serve` on a home, its processes by number, and how they are killed.
+
+A server is killed between a debit and its answer when no answer can be stored: see `no_answer_is_stored`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import http.client
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +34,17 @@ COLUMNS = {"age": Integers(0, 99), "region": Categories(["north", "south"])} | d
     ("place", "time"), Integers(0, 449)
 )
 ROWS = 300
+_KEY = "a key for digests of data"
+"""What a release asks the ledger for before its debit, and what costs nothing."""
 _COMMAND = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "serve"]
-_STARTS_WITHIN = 60.0
+PATIENCE = 180.0
+"""Seconds after which something that is awaited fails the test: on a busy machine processes take long to start."""
+_HELD_BACK = (
+    "CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
+    "CREATE TRIGGER held_back BEFORE UPDATE OF state ON requests"
+    " WHEN NEW.state = 'answered' AND NEW.kind IN ('question', 'release') BEGIN SELECT count(*) FROM endless; END",
+)
+"""Statements after which SQLite never comes to the end of storing an answer."""
 _ESTABLISHED = "01"
 """How Linux writes the state of an open connection in its tables."""
 
@@ -53,6 +66,44 @@ class Home:
     def ledger(self) -> Ledger:
         """The same ledger, opened here."""
         return Ledger(self.settings.ledger, private=self.settings.private, create=False)
+
+    def waiting(self) -> int:
+        """How many questions and releases are paid for and have no answer."""
+        with self.ledger() as ledger:
+            return _waiting(ledger)
+
+    def until_waiting(self, count: int) -> None:
+        """Wait until so many questions and releases are paid for and have no answer."""
+        with self.ledger() as ledger:
+            until(lambda: _waiting(ledger) == count, f"{count} requests that are paid for and not answered")
+
+
+def _waiting(ledger: Ledger) -> int:
+    return sum(each.what != _KEY for each in ledger.waiting())
+
+
+def until(is_so: Callable[[], bool], awaited: str) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, f"waited in vain for {awaited}"
+        time.sleep(0.01)
+
+
+@contextmanager
+def no_answer_is_stored(home: Home) -> Iterator[None]:
+    """Whoever stores an answer in a ledger in SQLite goes on for ever, after the debit; until killed, or stopped.
+
+    All who do so must be gone at the end.
+    """
+    with closing(sqlite3.connect(home.settings.ledger, timeout=PATIENCE)) as ledger:
+        for statement in _HELD_BACK:
+            ledger.execute(statement)
+        ledger.commit()
+        yield
+        for statement in ("DROP TRIGGER held_back", "DROP VIEW endless"):
+            ledger.execute(statement)
+        ledger.commit()
 
 
 def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: Any) -> Home:
@@ -81,19 +132,23 @@ def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: 
 class Server:
     """A server that runs."""
 
-    def __init__(self, home: Path, workers: int, log: Path, port: int = 0) -> None:
-        command = [*_COMMAND, str(home), "--port", str(port), "--json", "--workers", str(workers)]
+    def __init__(self, home: Path, workers: int, log: Path, port: int = 0, more: Sequence[str] = ()) -> None:
+        command = [*_COMMAND, str(home), "--port", str(port), "--json", "--workers", str(workers), *more]
+        # who is killed leaves a folder for temporary files
+        environment = {**os.environ, "TMPDIR": str(log.parent)}
         with open(log, "ab") as file:
             self._process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
+                command, env=environment, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
             )
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
+        try:
+            line = self._process.stdout.readline()
+            assert line, f"the server ended: {log.read_text()[-2000:]}"
+            self.told: dict[str, Any] = json.loads(line)
+            self.url: str = self.told["url"]
+        except BaseException:
             self.kill()
-            raise AssertionError(f"the server ended: {log.read_text()[-2000:]}")
-        self.told: dict[str, Any] = json.loads(line)
-        self.url: str = self.told["url"]
+            raise
 
     def workers(self) -> list[int]:
         """Processes that serve."""
@@ -105,10 +160,8 @@ class Server:
 
     def until_complete(self, workers: int, runners: int) -> None:
         """Wait until so many processes run."""
-        until = time.monotonic() + _STARTS_WITHIN
-        while len(self.workers()) < workers or len(self.runners()) < runners:
-            assert time.monotonic() < until, "processes are missing"
-            time.sleep(0.05)
+        wanted = f"{workers} workers and {runners} runners"
+        until(lambda: len(self.workers()) >= workers and len(self.runners()) >= runners, wanted)
 
     def kill(self) -> None:
         """kill -9 of everything at once."""
@@ -122,25 +175,31 @@ class Server:
         others = _all_below(self._process.pid)
         self._process.kill()
         self._end()
-        until = time.monotonic() + _STARTS_WITHIN
-        while any(Path(f"/proc/{process}").exists() for process in others):
-            assert time.monotonic() < until, "processes go on without the first one"
-            time.sleep(0.05)
+        until(lambda: not any(map(is_running, others)), "the end of processes without the first one")
 
     def stop(self) -> None:
         """End it as an operator does."""
         self._process.terminate()
         try:
-            self._process.wait(60)
+            self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
             raise
         self._end()
 
     def _end(self) -> None:
-        self._process.wait(30)
+        self._process.wait(PATIENCE)
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+    def everybody(self) -> list[int]:
+        """All of its processes."""
+        return [self._process.pid, *_all_below(self._process.pid)]
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the first process, when it is gone."""
+        return self._process.poll()
 
     @property
     def ended(self) -> bool:
@@ -149,9 +208,9 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, workers: int, log: Path, port: int = 0) -> Iterator[Server]:
+def serving(home: Path, workers: int, log: Path, port: int = 0, more: Sequence[str] = ()) -> Iterator[Server]:
     """A server, which is stopped at the end."""
-    server = Server(home, workers, log, port)
+    server = Server(home, workers, log, port, more)
     try:
         yield server
     finally:
@@ -159,10 +218,20 @@ def serving(home: Path, workers: int, log: Path, port: int = 0) -> Iterator[Serv
             server.stop()
 
 
+@contextmanager
+def killed_at_the_end(home: Path, workers: int, log: Path, port: int = 0) -> Iterator[Server]:
+    """A server, all of which is killed at the end."""
+    server = Server(home, workers, log, port)
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
 def call(url: str, method: str, path: str, token: str, body: Any = None) -> tuple[int, Any]:
     """Status and body of a response."""
     where = urlsplit(url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=PATIENCE)
     try:
         return call_over(connection, method, path, token, body)
     finally:
@@ -193,6 +262,13 @@ def connections_of(process: int, url: str) -> set[int]:
             if mine == urlsplit(url).port and words[3] == _ESTABLISHED and f"socket:[{words[9]}]" in sockets:
                 found.add(theirs)
     return found
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there, and not one that has ended and that nobody has waited for."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def _children(process: int) -> list[int]:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-_GIVES_UP = 120.0
+_GIVES_UP = 600.0
 """Seconds for one key."""
 _TRY_AGAIN = (424, 429, 503)
 
@@ -20,7 +20,7 @@ _TRY_AGAIN = (424, 429, 503)
 def ask(url_file: Path, token: str, path: str, body: str) -> tuple[int, str]:
     """Status and text; 0 if nobody answers."""
     where = urlsplit(url_file.read_text())
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=180)
     try:
         connection.request("POST", path, body, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
         found = connection.getresponse()

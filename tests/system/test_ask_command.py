@@ -1,9 +1,10 @@
-"""`optcomp ask` as a process of its own, against a real server: cost, answer, what is left, once and again."""
+"""`optcomp ask` against a real server, once as a process of its own: cost, answer, what is left, once and again."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.system.served_centers import Home, make_home, serving
+from tests.system.served_centers import PATIENCE, Home, make_home, serving
+from tests.unit.cli.in_process import Result, invoke
 
+pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "ask"]
 
 
@@ -22,14 +25,13 @@ COMMAND = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "ask
 def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, dict[str, str]]]:
     """A served home, and the environment of somebody who asks it."""
     folder = tmp_path_factory.mktemp("ask")
-    home = make_home(folder, readers=1)
+    home = make_home(folder)
     with serving(home.path, 1, folder / "log") as server:
-        about = {"OPTCOMP_SERVER": server.url, "OPTCOMP_TOKEN": home.tokens["ada"]}
-        yield home, {**os.environ, **about}
+        yield home, {"OPTCOMP_SERVER": server.url, "OPTCOMP_TOKEN": home.tokens["ada"]}
 
 
-def ran(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=60)
+def ran(environment: dict[str, str], *arguments: str) -> Result:
+    return invoke(["ask", *arguments], env=environment)
 
 
 def left(home: Home) -> Fraction:
@@ -41,7 +43,7 @@ def left(home: Home) -> Fraction:
 
 def told(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
     result = ran(environment, *arguments, "--json")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (0, "")
     found: dict[str, Any] = json.loads(result.stdout)
     return found
 
@@ -69,8 +71,9 @@ def test_people_read_cost_answer_and_what_is_left(asking: tuple[Home, dict[str, 
     home, environment = asking
     token = tmp_path / "token.txt"
     token.write_text(environment["OPTCOMP_TOKEN"] + "\n")
-    without = {name: value for name, value in environment.items() if name != "OPTCOMP_TOKEN"}
-    result = ran(without, "survey", "count where age >= 20", "--epsilon", "0.2", "--token-file", str(token))
+    command = [*COMMAND, "survey", "count where age >= 20", "--epsilon", "0.2", "--token-file", str(token)]
+    server = {**os.environ, "OPTCOMP_SERVER": environment["OPTCOMP_SERVER"]}
+    result = subprocess.run(command, env=server, capture_output=True, text=True, timeout=PATIENCE)
     assert (result.returncode, result.stderr) == (0, "")
     cost, before, answer, after = result.stdout.splitlines()
     assert cost.startswith("count where age >= 20 at ε = 0.2: costs ε = 0.2; off by at most ")
@@ -95,7 +98,7 @@ def test_what_is_refused_costs_nothing(
     home, environment = asking
     before = left(home)
     result = ran(environment, *arguments)
-    assert result.returncode == 2
+    assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert words in result.stderr
     assert left(home) == before
@@ -104,9 +107,12 @@ def test_what_is_refused_costs_nothing(
 def test_a_wrong_token_and_a_silent_server(asking: tuple[Home, dict[str, str]]) -> None:
     _, environment = asking
     wrong = ran(environment | {"OPTCOMP_TOKEN": "wrong-token"}, "survey", "count", "--epsilon", "0.1")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert "A token is needed" in wrong.stderr
     assert "wrong-token" not in wrong.stderr
-    silent = ran(environment | {"OPTCOMP_SERVER": "http://127.0.0.1:9"}, "survey", "count", "--epsilon", "0.1")
-    assert (silent.returncode, silent.stdout) == (2, "")
+    with socket.socket() as nobody:  # has a port, and does not listen
+        nobody.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        silent = ran(environment | {"OPTCOMP_SERVER": address}, "survey", "count", "--epsilon", "0.1")
+    assert (silent.exit_code, silent.stdout) == (2, "")
     assert "nobody answered" in silent.stderr

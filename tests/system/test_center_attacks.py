@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from optcomp.center import Settings
+from optcomp.center import Settings, people
 from optcomp.errors import InvalidInput
 from tests.unit.center.served import QUESTION, SECRET, Served, served
 
@@ -36,7 +36,7 @@ def listed() -> str:
 @pytest.fixture(scope="module")
 def centre(tmp_path_factory: pytest.TempPathFactory, listed: str) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("attacks") / "home"
-    with served(home, databases=[listed]) as found:
+    with served(home, processes=False, databases=[listed]) as found:
         yield found
 
 
@@ -130,17 +130,17 @@ def test_a_listed_database_tells_no_password(centre: Served, listed: str, capfd:
 
 def bombs(folder: Path) -> list[Path]:
     """Small files that would become very large."""
-    blank = b"1\n" * (1 << 20)
-    with gzip.open(folder / "bomb.csv.gz", "wb", compresslevel=9) as file:
-        file.write(b"age\n")
-        for _ in range(100):
-            file.write(blank)
-    with zipfile.ZipFile(folder / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as book:
-        book.writestr("xl/worksheets/sheet1.xml", bytes(200 << 20))
+    blank = gzip.compress(b"1\n" * (1 << 20))
+    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"age\n") + 100 * blank)  # members are unpacked one by one
+    with zipfile.ZipFile(folder / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as book:
+        with book.open("xl/worksheets/sheet1.xml", "w") as sheet:
+            for _ in range(200):
+                sheet.write(bytes(1 << 20))
         book.writestr("[Content_Types].xml", "<Types/>")
     return [folder / "bomb.csv.gz", folder / "bomb.xlsx"]
 
 
+@pytest.mark.slow
 def test_bombs_are_no_tables(centre: Served) -> None:
     for path, reason in zip(bombs(folder_of(centre)), ("as bombs do", "cannot be read as a workbook"), strict=True):
         found = register(centre, path.name)
@@ -154,10 +154,10 @@ def test_aliases_in_settings(tmp_path: Path) -> None:
     Settings.write(tmp_path / "home")
     lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
     (tmp_path / "home" / "center.yaml").write_text("\n".join([*lines, "databases: *a9"]))
-    begun = time.monotonic()
+    begun = time.thread_time()
     with pytest.raises(InvalidInput):
         Settings.read(tmp_path / "home")
-    assert time.monotonic() - begun < 5
+    assert time.thread_time() - begun < 5  # of a processor; it takes a hundredth
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,12 @@ def test_broken_settings_tell_no_password(tmp_path: Path, text: str, listed: str
     assert PASSWORD not in f"{caught.value!s} {caught.value!r} {caught.value.__context__!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["ledger", "database"])
 def test_a_server_whose_database_is_away_tells_no_password(tmp_path: Path, which: str, listed: str) -> None:
     settings = Settings.write(tmp_path / "home", **{which: listed})
     command = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "serve", str(settings.home)]
-    ended = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=180, check=False)
     assert ended.returncode != 0
     assert PASSWORD not in ended.stdout + ended.stderr
 
@@ -210,16 +211,16 @@ ODD_BODIES = {
 
 @pytest.mark.parametrize("kind", sorted(ODD_BODIES))
 def test_odd_bodies(centre: Served, kind: str) -> None:
-    """Refused before anything is spent, and quickly."""
+    """Refused before anything is spent, and with little work."""
     seat, head = centre.seat(), centre.service.ledger.head
     more = {"Content-Encoding": "gzip"} if kind == "gzip" else {}
     for path in ("questions", "preview", "mechanisms", "plans"):
-        begun = time.monotonic()
+        begun = time.process_time()
         headers = {"Content-Type": "application/json", **more}
         found = centre.call("post", f"/api/v1/seats/{seat}/{path}", "ada", content=ODD_BODIES[kind], headers=headers)
         assert found.status_code in (400, 413, 422), (path, found.text[:300])
         assert len(found.content) < 5000
-        assert time.monotonic() - begun < 5
+        assert time.process_time() - begun < 5  # of a processor; it takes a tenth
     if kind != "a key twice":
         assert centre.service.ledger.head == head
 
@@ -243,11 +244,10 @@ def test_no_other_site_may_read(centre: Served) -> None:
 
 
 def test_tokens_that_are_over(centre: Served) -> None:
-    short = centre.call("post", "/api/v1/owner/people/ada/tokens", "olga", {"days": 1e-5}).json()["token"]
+    short = centre.call("post", "/api/v1/owner/people/ada/tokens", "olga", {"days": 1e-9}).json()["token"]
     revoked = centre.call("post", "/api/v1/owner/people/ada/tokens", "olga", {}).json()["token"]
     (*_, view) = centre.service.people.tokens("ada")
     centre.call("delete", f"/api/v1/owner/tokens/{view.id}", "olga")
-    time.sleep(1.0)
     good = centre.tokens["ada"]
     wrong = [short, revoked, good[:-1], good + "x", good.upper(), f" {good[3:]}", "oc_" + "a" * 43, "'; DROP TABLE", ""]
     for token in wrong:
@@ -261,14 +261,14 @@ def test_tokens_that_are_over(centre: Served) -> None:
     assert good.encode() not in stored
 
 
-def test_guessing_is_throttled(tmp_path: Path) -> None:
-    with served(tmp_path / "home", logins=10) as centre:
+def test_guessing_is_throttled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "now", lambda _connection: 1.7e9)  # no minute ends in between
+    with served(tmp_path / "home", processes=False, logins=10) as centre:
         told = []
         for number in range(40):
             headers = {"Authorization": f"Bearer oc_{number:043d}", "X-Forwarded-For": f"10.0.0.{number}"}
             told.append(centre.call("get", "/api/v1/me", headers=headers).status_code)
-        assert set(told) == {401, 429}
-        assert told.count(401) <= 20  # a minute may end in between
+        assert told == [401] * 10 + [429] * 30
         assert centre.call("get", "/api/v1/me", "ada").status_code == 200
 
 

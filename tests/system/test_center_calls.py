@@ -8,6 +8,8 @@ import pytest
 
 from tests.system.campaigns import campaign
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_thousand_calls() -> None:
     code, printed = campaign("center_calls", "--calls", "1000")

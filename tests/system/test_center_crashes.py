@@ -9,9 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -21,18 +20,29 @@ from urllib.parse import urlsplit
 import pytest
 
 from optcomp.center import Settings
-from optcomp.statistics import Contingency, Question
 from tests.campaign import crash_records
 from tests.servers import new_database, postgres_address
-from tests.system.served_centers import Home, Server, call, call_over, connections_of, make_home, serving
+from tests.system.served_centers import (
+    PATIENCE,
+    Home,
+    Server,
+    call,
+    call_over,
+    connections_of,
+    killed_at_the_end,
+    make_home,
+    no_answer_is_stored,
+    serving,
+    until,
+)
 
 CLIENTS, REQUESTS = 8, 15
 """Processes, and how many keys each of them asks under; every fifth key is one that all of them use."""
 PRICE, SLOT = Fraction(1, 100), Fraction(1, 2)
 """Of a question, and of the slot: fifty fit."""
 SHARED = 5
-_SLOW = Contingency(("place", "age"))
-"""Takes a second: forty-five thousand cells get noise, after the debit."""
+QUESTION = {"statistic": {"count": "rows"}, "noise": "laplace", "epsilon": "1/2"}
+"""Half of a slot of 1."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -56,10 +66,13 @@ FIT = int(SLOT / PRICE)
 class Clients:
     """Processes that ask, and what was told to them."""
 
-    def __init__(self, folder: Path, home: Home, files: list[Path]) -> None:
+    def __init__(self, folder: Path) -> None:
         self._paths = [folder / f"client-{number}" for number in range(CLIENTS)]
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def start(self, home: Home, files: list[Path]) -> None:
+        """Start all of them; each reads the address of its server from one of the files."""
         script = Path(__file__).with_name("slot_client.py")
-        self._running = []
         for number, path in enumerate(self._paths):
             url, keys = files[number % len(files)], ",".join(keys_of(number))
             words = [str(url), home.tokens["ada"], str(home.seat), keys, str(PRICE)]
@@ -73,29 +86,26 @@ class Clients:
 
     def until(self, count: int) -> None:
         """Wait until so many requests have ended."""
-        end = time.monotonic() + 120
-        while len(self.lines()) < count:
-            assert time.monotonic() < end, "the clients do not get on"
-            time.sleep(0.01)
+        until(lambda: len(self.lines()) >= count, f"{count} requests of the clients")
 
     def finish(self) -> list[dict[str, Any]]:
         """Everything that was told."""
         for process in self._running:
-            assert process.wait(180) == 0
+            assert process.wait(PATIENCE) == 0
         return self.lines()
 
     def kill(self) -> None:
         for process in self._running:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
 @contextmanager
 def clients(folder: Path, home: Home, files: list[Path]) -> Iterator[Clients]:
     """They are ended with the test, however that ends."""
-    found = Clients(folder, home, files)
+    found = Clients(folder)
     try:
+        found.start(home, files)
         yield found
     finally:
         found.kill()
@@ -145,6 +155,7 @@ def check_retries(url: str, home: Home, told: dict[str, str]) -> None:
             assert (status, found["error"]) == (409, "budget_exceeded")
 
 
+@pytest.mark.slow
 def test_killed_under_load(given: dict[str, str], tmp_path: Path) -> None:
     """Eight clients on one slot, two workers: a runner is killed, then a worker, then everything, or the first."""
     home = make_home(tmp_path, str(SLOT), **given)
@@ -160,7 +171,7 @@ def test_killed_under_load(given: dict[str, str], tmp_path: Path) -> None:
             os.kill(server.workers()[0], signal.SIGKILL)
             asking.until(30)
             (server.behead if given else server.kill)()
-            server = Server(home.path, 2, log)
+            server = Server(home.path, 1, log)
             url.write_text(server.url)
             told = granted(asking.finish())
         assert len(told) == FIT
@@ -171,12 +182,14 @@ def test_killed_under_load(given: dict[str, str], tmp_path: Path) -> None:
     check_ledger(home, told)
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_database(tmp_path: Path) -> None:
     """Each has a home of its own; ledger, keys and database are shared, and so is the slot."""
     with postgres_address() as address:
         shared = {"ledger": new_database(address), "database": new_database(address)}
         home = make_home(tmp_path, str(SLOT), **shared)
-        other = Settings.write(tmp_path / "other", private=str(home.settings.private), runners=1, rate=10**6, **shared)
+        few = {"runners": 1, "readers": 0, "calculators": 0, "rate": 10**6}
+        other = Settings.write(tmp_path / "other", private=str(home.settings.private), **few, **shared)
         shutil.rmtree(other.snapshots)
         shutil.copytree(home.settings.snapshots, other.snapshots)
         files = [tmp_path / "url-0", tmp_path / "url-1"]
@@ -191,22 +204,21 @@ def test_two_servers_on_one_database(tmp_path: Path) -> None:
         check_ledger(home, told)
 
 
+@pytest.mark.smoke("kill -9 of a server, and its restart")
 def test_what_was_paid_is_finished_by_the_next_server(tmp_path: Path) -> None:
     """Everything is killed between the debit and the answer; nobody asks again, and the answer is there."""
     home, log = make_home(tmp_path, "1"), tmp_path / "log"
-    body = {"question": Question(_SLOW, epsilon="1/2").document(), "key": "slow"}
+    body = {"question": QUESTION, "key": "once"}
     path, token = f"seats/{home.seat}/questions", home.tokens["ada"]
-    server = Server(home.path, 1, log)
-    lost = threading.Thread(target=_asks, args=(server.url, path, token, body))
-    try:
-        lost.start()
-        _until(home, 1)
-    finally:
-        server.kill()
-        lost.join(60)
-    _until(home, 1)
+    with no_answer_is_stored(home), ThreadPoolExecutor(1) as beside:
+        with killed_at_the_end(home.path, 1, log) as server:
+            lost = beside.submit(call, server.url, "POST", path, token, body)
+            home.until_waiting(1)
+        with pytest.raises((OSError, ValueError)):  # nobody answers: the server was killed meanwhile
+            lost.result(PATIENCE)
+    assert home.waiting() == 1
     with serving(home.path, 1, log) as server:
-        _until(home, 0)
+        home.until_waiting(0)
         told = [call(server.url, "POST", path, token, body) for _ in range(2)]
         assert told[0][0] == 200
         assert told[0][1]["answer"] == told[1][1]["answer"]
@@ -214,45 +226,24 @@ def test_what_was_paid_is_finished_by_the_next_server(tmp_path: Path) -> None:
         assert (status, seat["left"]["amounts"]["epsilon"]["left"]) == (200, "1/2")
 
 
-def _asks(url: str, path: str, token: str, body: dict[str, Any]) -> None:
-    """Nobody answers: the server is killed meanwhile."""
-    with pytest.raises((OSError, ValueError)):
-        call(url, "POST", path, token, body)
-
-
-def _until(home: Home, waiting: int, seconds: float = 120.0) -> None:
-    """Until so many requests are paid for and have no answer."""
-    end = time.monotonic() + seconds
-    with home.ledger() as ledger:
-        while len(list(ledger.waiting())) != waiting:
-            assert time.monotonic() < end, "it took too long"
-            time.sleep(0.02)
-
-
+@pytest.mark.slow
 def test_cancelling_reaches_the_other_worker(tmp_path: Path) -> None:
     """A question is at work in one of two workers, and is cancelled over a connection that the other one has."""
     home, log = make_home(tmp_path, "1"), tmp_path / "log"
-    body = {"question": Question(_SLOW, epsilon="1/2").document(), "key": "slow"}
-    path, token, told = f"seats/{home.seat}", home.tokens["ada"], []
-    with serving(home.path, 2, log) as server:
+    body = {"question": QUESTION, "key": "once"}
+    path, token = f"seats/{home.seat}", home.tokens["ada"]
+    with serving(home.path, 2, log) as server, ThreadPoolExecutor(1) as beside:
         server.until_complete(2, 2)
-        runners = server.runners()
-
-        def asks() -> None:
-            told.append(call(server.url, "POST", f"{path}/questions", token, body))
-
-        asking = threading.Thread(target=asks)
-        asking.start()
-        _until(home, 1)
-        with _standing_still(runners):  # whichever has it stands between the debit and the answer
-            _until(home, 1, 5)
+        with no_answer_is_stored(home):
+            asking = beside.submit(call, server.url, "POST", f"{path}/questions", token, body)
+            home.until_waiting(1)
             (busy,) = [worker for worker in server.workers() if connections_of(worker, server.url)]
             with _connected(server, busy) as connection:
-                status, found = call_over(connection, "POST", f"{path}/cancel", token, {"key": "slow"})
+                status, found = call_over(connection, "POST", f"{path}/cancel", token, {"key": "once"})
             assert (status, found) == (200, {"cancelled": True})
-            asking.join(60)
-        assert (told[0][0], told[0][1]["error"]) == (424, "not_answered")
-        _until(home, 1, 5)  # it is paid
+            status, found = asking.result(PATIENCE)
+            assert (status, found["error"]) == (424, "not_answered")
+        assert home.waiting() == 1  # it is paid
         status, found = call(server.url, "POST", f"{path}/questions", token, body)
         assert status == 200, found
         status, seat = call(server.url, "GET", path, token)
@@ -278,7 +269,7 @@ def _standing_still(processes: list[int]) -> Iterator[None]:
 def _connected(server: Server, busy: int) -> Iterator[http.client.HTTPConnection]:
     """A connection that another worker than the busy one has: the busy one stands still while it is accepted."""
     where = urlsplit(server.url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=PATIENCE)
     try:
         with _standing_still([busy]):
             connection.request("GET", "/health")

@@ -1,4 +1,4 @@
-"""The real server with real processes: what it grants is what the slot has, to the last bit, whatever is killed."""
+"""The real server with real processes: one line when it answers, workers that come back, a clean end, and TLS."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from threading import Event
 
 import httpx
 import pytest
@@ -25,175 +24,67 @@ from cryptography.x509.oid import NameOID
 
 import optcomp
 from optcomp.client import NotServed
-from optcomp.ledger import Ledger
 from optcomp.statistics import Count
+from tests.system.served_centers import PATIENCE, Home, is_running, make_home, serving, until
+from tests.unit.cli.in_process import invoke
 
 RUN = "from optcomp.cli.main import run; run()"
-CLIENT = """
-import sys, json
-import optcomp
-from optcomp.statistics import Count
-url, token, number, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-session = optcomp.Client(url, token, retries=20, timeout=60).open("survey")
-granted, refused = [], 0
-for place in range(count):
-    try:
-        answer = session.ask(Count(), epsilon="1/100", key=f"{number} {place}")
-        granted.append([f"{number} {place}", answer.value, answer.receipt["sequence"]])
-    except optcomp.BudgetExceeded:
-        refused += 1
-print(json.dumps([granted, refused]))
-"""
-SLOT = Fraction(1, 2)
-"""What each analyst of the demonstration has."""
+QUESTIONS = 30
+"""That one client asks while a worker is killed."""
 
 
-class Server:
-    """`optcomp serve --demo` in a process of its own."""
-
-    def __init__(self, home: Path, log: Path, workers: int) -> None:
-        command = [sys.executable, "-c", RUN, "serve", "--demo", "--home", str(home), "--port", "0", "--json"]
-        self.log = log
-        with log.open("w") as errors:
-            self.process = subprocess.Popen(
-                [*command, "--workers", str(workers)], stdout=subprocess.PIPE, stderr=errors, text=True
-            )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            self.process.communicate(timeout=60)
-            raise AssertionError(log.read_text())
-        self.told: dict[str, Any] = json.loads(line)
-
-    def workers(self) -> list[int]:
-        """The processes of uvicorn: those that have runners of their own."""
-        return [child for child in children(self.process.pid) if children(child)]
-
-    def end(self) -> tuple[int, str]:
-        """SIGTERM; the exit code, and what else was printed."""
-        self.process.send_signal(signal.SIGTERM)
-        rest, _ = self.process.communicate(timeout=60)
-        return self.process.returncode, rest
+@pytest.mark.slow
+def test_a_worker_is_killed_under_load_and_the_server_ends_cleanly(tmp_path: Path) -> None:
+    """Nothing that was paid for is lost, nothing is free; the worker is started again; no value is in the log."""
+    home, log, some = make_home(tmp_path), tmp_path / "log", Event()
+    with serving(home.path, 2, log) as server, ThreadPoolExecutor(1) as beside:
+        assert set(server.told) == {"url", "ledger"}
+        assert httpx.get(server.url + "/health", timeout=PATIENCE).json()["ok"] is True
+        server.until_complete(2, 2)
+        killed = server.workers()[0]
+        asking = beside.submit(ask_all, server.url, home.tokens["ada"], some)
+        assert some.wait(PATIENCE), "no question was answered"
+        os.kill(killed, signal.SIGKILL)
+        first = asking.result(PATIENCE)
+        server.until_complete(2, 2)
+        assert killed not in server.workers()
+        assert ask_all(server.url, home.tokens["ada"]) == first  # stored answers are told again
+        everybody = server.everybody()
+        server.stop()
+        assert server.exit_code == 0
+        until(lambda: not any(map(is_running, everybody)), "the end of all processes")
+    check_ledger(home)
+    check_log(home, log)
 
 
-def children(parent: int) -> list[int]:
-    tasks = Path(f"/proc/{parent}/task")
-    found = [(task / "children").read_text().split() for task in tasks.iterdir()] if tasks.exists() else []
-    return [int(number) for each in found for number in each]
+def ask_all(url: str, token: str, some: Event | None = None) -> list[object]:
+    """Answers to all questions, each under its key; `some` is set when there are a few."""
+    told: list[object] = []
+    with optcomp.Client(url, token, retries=20) as client:
+        session = client.open("survey")
+        for place in range(QUESTIONS):
+            told.append(session.ask(Count("age >= 41"), epsilon="1/100", key=f"key-{place}").value)
+            if some is not None and place == 3:
+                some.set()
+    return told
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("server")
-    found = Server(folder / "home", folder / "log", workers=2)
-    yield found
-    if found.process.poll() is None:
-        found.process.kill()
-        found.process.communicate(timeout=60)
-
-
-def clients(server: Server, token: str, processes: int, questions: int) -> list[subprocess.Popen[str]]:
-    arguments = [server.told["url"], token]
-    return [
-        subprocess.Popen(
-            [sys.executable, "-c", CLIENT, *arguments, str(number), str(questions)], stdout=subprocess.PIPE, text=True
-        )
-        for number in range(processes)
-    ]
-
-
-def results(processes: list[subprocess.Popen[str]]) -> tuple[list[Any], int]:
-    told = [json.loads(process.communicate(timeout=240)[0]) for process in processes]
-    return [line for granted, _ in told for line in granted], sum(refused for _, refused in told)
-
-
-def seat_of(server: Server, token: str) -> dict[str, Any]:
-    headers = {"Authorization": f"Bearer {token}"}
-    (seat,) = httpx.get(f"{server.told['url']}/api/v1/seats", headers=headers, timeout=60).json()["seats"]
-    found: dict[str, Any] = seat
-    return found
-
-
-def check_ledger(server: Server, token: str, granted: list[Any]) -> None:
+def check_ledger(home: Home) -> None:
     """By the ledger's own sums: what was granted is what was spent, and everything follows from the chain."""
-    with Ledger(server.told["ledger"], create=False) as ledger:
-        slot = ledger.account("survey").slot(seat_of(server, token)["slot"])
-        left, whole = slot.remaining().amounts["epsilon"]
-        assert whole == SLOT
-        assert whole - left == Fraction(len(granted), 100)
+    with home.ledger() as ledger:
+        left, whole = ledger.account("survey").slot(home.slot).remaining().amounts["epsilon"]
+        assert whole - left == Fraction(QUESTIONS, 100)
         assert ledger.verify().findings == ()
         assert ledger.waiting() == ()
 
 
-def test_one_line_when_it_answers(server: Server) -> None:
-    assert set(server.told) == {"url", "owner", "analysts", "auditor", "ledger"}
-    assert len(server.told["analysts"]) == 3
-    assert httpx.get(server.told["url"] + "/health").json()["ok"] is True
-    assert len(server.workers()) == 2
-
-
-def test_eight_processes_on_one_slot(server: Server) -> None:
-    token = server.told["analysts"][0]
-    granted, refused = results(clients(server, token, 8, 10))
-    assert (len(granted), refused) == (50, 30)
-    assert len({sequence for _, _, sequence in granted}) == 50
-    check_ledger(server, token, granted)
-
-
-def test_a_worker_is_killed_under_load(server: Server) -> None:
-    """Nothing that was paid for is lost, and nothing is free; the worker is started again."""
-    token = server.told["analysts"][1]
-    running = clients(server, token, 4, 20)
-    path = Path(server.told["ledger"])
-    with Ledger(path, create=False) as ledger:
-        slot = ledger.account("survey").slot(seat_of(server, token)["slot"])
-        until = time.monotonic() + 120
-        while slot.remaining().amounts["epsilon"][0] > SLOT * Fraction(9, 10) and time.monotonic() < until:
-            time.sleep(0.01)
-    killed = server.workers()[0]
-    os.kill(killed, signal.SIGKILL)
-    granted, refused = results(running)
-    assert (len(granted), refused) == (50, 30)
-    check_ledger(server, token, granted)
-    until = time.monotonic() + 180
-    while len(server.workers()) < 2 and time.monotonic() < until:
-        time.sleep(0.1)
-    assert len(server.workers()) == 2
-    assert killed not in server.workers()
-
-
-def test_stored_answers_are_the_same_afterwards(server: Server) -> None:
-    """Asked again with the key, every answer is the one that was given."""
-    token = server.told["analysts"][2]
-    first, _ = results(clients(server, token, 1, 5))
-    second, _ = results(clients(server, token, 1, 5))
-    assert first == second
-    check_ledger(server, token, first)
-
-
-def test_it_ends_cleanly_and_logged_no_values(server: Server) -> None:
-    with optcomp.Client(server.told["url"], server.told["analysts"][2]) as client:
-        client.open("survey").ask(Count("age >= 41"), epsilon="1/100", key="the last")
-    everybody = [server.process.pid, *children(server.process.pid)]
-    everybody += [inner for child in children(server.process.pid) for inner in children(child)]
-    code, rest = server.end()
-    assert (code, rest) == (0, "")
-    until = time.monotonic() + 20
-    while time.monotonic() < until and any(Path(f"/proc/{number}").exists() for number in everybody):
-        time.sleep(0.1)
-    assert not [number for number in everybody if Path(f"/proc/{number}").exists()]
-    lines = server.log.read_text().splitlines()
-    asked = [json.loads(line) for line in lines if line.startswith("{")]
-    assert [line for line in lines if not line.startswith("{")] == []
-    assert {line["route"] for line in asked} >= {"/health", "/api/v1/seats/{id}/questions"}
-    assert not [line for line in asked if line["status"] >= 500 or "failure" in line]
-    assert not [word for word in (*server.told["analysts"], "41", "the last") if word in _without_times(lines)]
-
-
-def _without_times(lines: list[str]) -> str:
-    """What was logged, without the numbers that a value could be mistaken for."""
-    kept = [{name: value for name, value in json.loads(line).items() if name not in ("time", "ms")} for line in lines]
-    return json.dumps(kept)
+def check_log(home: Home, log: Path) -> None:
+    """Lines of JSON, of which none says what was asked or answered."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {line.get("route") for line in lines} >= {"/health", "/api/v1/seats/{id}/questions"}
+    assert not [line for line in lines if line.get("status", 0) >= 500 or "failure" in line]
+    without_times = json.dumps([line | {"time": None, "ms": None} for line in lines])
+    assert not [word for word in (*home.tokens.values(), "41", "key-") if word in without_times]
 
 
 @pytest.mark.parametrize(
@@ -208,14 +99,13 @@ def _without_times(lines: list[str]) -> str:
     ],
 )
 def test_what_cannot_be_served(arguments: list[str], words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "serve", *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
+    done = invoke(["serve", *arguments])
+    assert (done.exit_code, done.stdout) == (2, "")
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_home_that_does_not_open(tmp_path: Path, workers: str) -> None:
     """It is told in one line, before any worker starts."""
@@ -223,36 +113,25 @@ def test_a_home_that_does_not_open(tmp_path: Path, workers: str) -> None:
     home.mkdir()
     (home / "center.yaml").write_text("name: broken\nledger: nowhere/at/all.ledger\n")
     command = [sys.executable, "-c", RUN, "serve", str(home), "--port", "0", "--workers", workers]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_tls(tmp_path: Path) -> None:
     """With a certificate of its own, which the client is told to trust; a client that is not told refuses."""
-    certificate, key = self_signed(tmp_path)
-    command = [sys.executable, "-c", RUN, "serve", "--demo", "--port", "0", "--json", "--host", "127.0.0.1"]
-    with (tmp_path / "log").open("w") as errors:
-        process = subprocess.Popen(
-            [*command, "--tls-cert", str(certificate), "--tls-key", str(key)],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-    assert process.stdout is not None
-    try:
-        told = json.loads(process.stdout.readline())
-        assert told["url"].startswith("https://")
+    home, (certificate, key) = make_home(tmp_path), self_signed(tmp_path)
+    secured = ("--host", "127.0.0.1", "--tls-cert", str(certificate), "--tls-key", str(key))
+    with serving(home.path, 1, tmp_path / "log", more=secured) as server:
+        assert server.url.startswith("https://")
         trusted = ssl.create_default_context(cafile=str(certificate))
-        with optcomp.Client(told["url"], told["analysts"][0], verify=trusted) as client:
+        with optcomp.Client(server.url, home.tokens["ada"], verify=trusted) as client:
             assert client.datasets() == ["survey"]
-        with optcomp.Client(told["url"], told["analysts"][0], retries=0) as client, pytest.raises(NotServed):
+        with optcomp.Client(server.url, home.tokens["ada"], retries=0) as client, pytest.raises(NotServed):
             client.datasets()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert not Path(told["ledger"]).exists()  # what a demonstration made is dropped
+        server.stop()
+        assert server.exit_code == 0
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

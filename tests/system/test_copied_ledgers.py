@@ -1,4 +1,7 @@
-"""Copies of a ledger, made as people make them, beside real processes: none spends twice unnoticed."""
+"""Copies of a ledger, made as people make them, beside real processes: none spends twice unnoticed.
+
+Each program is a process of its own; most are forked from one that has imported everything and opened nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests import servers
 from tests.system.campaigns import ROOT
+from tests.system.programs import Programs
+
+pytestmark = pytest.mark.slow
 
 START = """
 import json, os, shutil, sys, time
@@ -34,6 +42,13 @@ def told(answer):
     return json.dumps(answer.document(), sort_keys=True)
 """
 """What every program begins with."""
+MODULES = (
+    *("cryptography.fernet", "duckdb", "ibis", "ibis.backends.duckdb", "ibis.backends.sql.compilers.duckdb"),
+    *("opendp.prelude", "optcomp.statistics.noise", "pandas", "polars", "psycopg", "pyarrow.csv", "pyarrow.compute"),
+    *("pyarrow.pandas_compat", "pyarrow.parquet", "_strptime"),
+)
+"""What programs import later."""
+Run = Callable[..., str]
 
 FIRST = """
 rows = home / "people.csv"
@@ -78,41 +93,49 @@ session.close()
 """
 
 
-def run(home: Path, body: str, *arguments: str) -> str:
-    """A process of its own; what it printed."""
-    command = [sys.executable, "-c", START + textwrap.dedent(body), str(home), *arguments]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Programs]:
+    with Programs(imports=START.partition("\n\n")[0], modules=MODULES) as found:
+        yield found
 
 
 @pytest.fixture
-def answer(tmp_path: Path) -> str:
+def run(programs: Programs) -> Run:
+    """Run a program in a process of its own; what it printed."""
+
+    def ran(home: Path, body: str, *arguments: str) -> str:
+        return programs.run(START + textwrap.dedent(body), str(home), *arguments)
+
+    return ran
+
+
+@pytest.fixture
+def answer(run: Run, tmp_path: Path) -> str:
     """A ledger is there; the first answer of it."""
     return run(tmp_path, FIRST)
 
 
-def test_the_original_goes_on(tmp_path: Path, answer: str) -> None:
+def test_the_original_goes_on(run: Run, tmp_path: Path, answer: str) -> None:
     run(tmp_path, SPEND)
     again = run(tmp_path, 'print(told(opened()[1].ask(Count(), epsilon="0.1", key="first")))')
     assert again == answer.splitlines(keepends=True)[0]
 
 
-def test_a_copied_file(tmp_path: Path, answer: str) -> None:
+def test_a_copied_file(run: Run, tmp_path: Path, answer: str) -> None:
     copy = tmp_path / "copy.ledger"
     shutil.copy(tmp_path / "people.ledger", copy)
     shutil.copytree(tmp_path / "people.ledger.private", tmp_path / "copy.ledger.private")
     assert run(tmp_path, AGAIN, str(copy)) == answer
 
 
-def test_a_copied_file_in_the_place_of_the_original(tmp_path: Path, answer: str) -> None:
+def test_a_copied_file_in_the_place_of_the_original(run: Run, tmp_path: Path, answer: str) -> None:
     ledger, copy = tmp_path / "people.ledger", tmp_path / "copy.ledger"
     shutil.copy(ledger, copy)
     copy.replace(ledger)
     assert run(tmp_path, AGAIN, str(ledger)) == answer
 
 
-def test_a_restored_backup(tmp_path: Path, answer: str) -> None:
+def test_a_restored_backup(run: Run, tmp_path: Path, answer: str) -> None:
     """`cp backup ledger`: the same inode, and the ledger goes back in time."""
     ledger, backup = tmp_path / "people.ledger", tmp_path / "backup"
     with closing(sqlite3.connect(ledger)) as source, closing(sqlite3.connect(backup)) as target:
@@ -126,10 +149,10 @@ def test_a_restored_backup(tmp_path: Path, answer: str) -> None:
     assert run(tmp_path, AGAIN, str(ledger)) == answer
 
 
-def test_a_file_without_its_wal(tmp_path: Path, answer: str) -> None:
+def test_a_file_without_its_wal(run: Run, tmp_path: Path, answer: str) -> None:
     """Copied while a process holds the WAL open, and put back over the original after that process was killed."""
     ledger, copy = tmp_path / "people.ledger", tmp_path / "copy"
-    hold = SPEND.replace("session.close()", 'print("spent", flush=True)\ntime.sleep(60)')
+    hold = SPEND.replace("session.close()", 'print("spent", flush=True)\ntime.sleep(3600)')
     command = [sys.executable, "-c", START + hold, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as holding:
         assert holding.stdout is not None
@@ -145,7 +168,7 @@ def test_a_file_without_its_wal(tmp_path: Path, answer: str) -> None:
     assert run(tmp_path, AGAIN, str(ledger)) == answer
 
 
-def test_the_whole_folder_copied(tmp_path: Path) -> None:
+def test_the_whole_folder_copied(run: Run, tmp_path: Path) -> None:
     home, copy = tmp_path / "home", tmp_path / "copy"
     home.mkdir()
     answer = run(home, FIRST)
@@ -154,29 +177,23 @@ def test_the_whole_folder_copied(tmp_path: Path) -> None:
     run(home, SPEND)
 
 
-def test_a_copied_database_of_postgres(tmp_path: Path) -> None:
+def test_a_copied_database_of_postgres(run: Run, tmp_path: Path) -> None:
     """A database made from the template of another one: with the same private folder it is another place."""
-    from tests import servers
-    from tests.campaign.crashes import new_database
-
     place = """
     def opened(path=None, snapshot=home / "people"):
         path = sys.argv[2]
         account = Ledger(path, private=home / "private").open("people", SumFilter("2"))
         return account, account.session(Table.open(snapshot), SumFilter("1"), name="ada")
     """
-    with servers.postgres_address() as server:
-        first = new_database(server, "people")
+    with servers.postgres_address() as first:
         place = textwrap.dedent(place)
         answer = run(tmp_path, place + FIRST, first)
-        import psycopg
-
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE copied TEMPLATE people")
-        second = first.replace("/people", "/copied")
-        assert second != first
-        assert run(tmp_path, place + AGAIN, second) == answer
-        run(tmp_path, place + SPEND, first)
+        second = servers.copied_database(first, first)
+        try:
+            assert run(tmp_path, place + AGAIN, second) == answer
+            run(tmp_path, place + SPEND, first)
+        finally:
+            servers.drop_database(first, second)
 
 
 FORK = """
@@ -217,7 +234,7 @@ session.ask(Count("age > 30"), epsilon="0.1", key="second")
 """
 
 
-def test_a_fork_of_the_process(tmp_path: Path, answer: str) -> None:
+def test_a_fork_of_the_process(run: Run, tmp_path: Path, answer: str) -> None:
     assert answer
     run(tmp_path, FORK)
 
@@ -255,5 +272,5 @@ def test_forked_and_spawned_processes_draw_other_noise(tmp_path: Path) -> None:
     where = os.pathsep.join([*filter(None, sys.path)])
     command = [sys.executable, str(program)]
     environment = os.environ | {"PYTHONPATH": where}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
     assert ended.returncode == 0, ended.stderr

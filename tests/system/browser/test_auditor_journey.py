@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,22 @@ import optcomp
 from optcomp.errors import BudgetExceeded
 from optcomp.ledger import verify_export
 from optcomp.statistics import Count
-from tests.system.browser.browsers import PHONE, Window, findings
+from tests.system.browser.browsers import Window
 
+pytestmark = pytest.mark.slow
 Open = Callable[..., Window]
 
 
 @pytest.fixture(scope="module")
 def asked(demo: dict[str, Any]) -> int:
-    """An answer and a refusal, for the records."""
+    """An answer and a refusal, for the records.
+
+    With this ε the answer is any given number with probability below 1e-12, and so one of the few hundred numbers that
+    are on a page or in a file anyhow with probability below 1e-9.
+    """
     with optcomp.Client(demo["url"], demo["analysts"][0]) as client:
         session = client.open("survey")
-        found = session.ask(Count("age >= 65"), epsilon="0.1").value
+        found = session.ask(Count("age >= 65"), epsilon="1e-12").value
         with pytest.raises(BudgetExceeded):
             session.ask(Count(), epsilon="5")
     assert isinstance(found, int)
@@ -37,9 +43,9 @@ def test_audit(window: Open, demo: dict[str, Any], asked: int, scripts: bool, tm
     at = window(demo["auditor"], java_script_enabled=scripts)
     page = at.page
     page.goto("/auditor")
-    expect(page.get_by_role("row", name="count where age >= 65 at ε = 0.1").first).to_be_visible()
+    expect(page.get_by_role("row", name="count where age >= 65 at ε = 1e-12").first).to_be_visible()
     expect(page.get_by_role("row", name="refused").first).to_contain_text("costs 5")
-    assert str(asked) not in page.inner_text("main")
+    assert str(asked) not in re.findall(r"-?\b\d+\b", page.inner_text("main").replace(",", ""))
     page.get_by_role("link", name="Verify the chain now").click()
     expect(page.get_by_role("status").filter(has_text="Everything holds.")).to_be_visible()
     expect(page.get_by_text("MV18-1.5: optimal composition")).to_be_visible()
@@ -60,15 +66,3 @@ def test_audit(window: Open, demo: dict[str, Any], asked: int, scripts: bool, tm
     assert [each["who"] for each in log if each["what"] == "exported the ledger"][:2] == ["ruth", "ruth"]
     page.reload()
     expect(page.get_by_role("row", name="exported the log").first).to_contain_text("ruth")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [{}, {"viewport": PHONE}], ids=["wide", "phone"])
-def test_nothing_serious_is_found_in_the_records(
-    window: Open, demo: dict[str, Any], asked: int, theme: str, size: dict[str, Any]
-) -> None:
-    at = window(demo["auditor"], color_scheme=theme, **size)
-    for address in ("/auditor", "/auditor/verification"):
-        at.page.goto(address)
-        assert findings(at.page) == []
-        assert at.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

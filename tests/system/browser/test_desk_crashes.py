@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from pathlib import Path
+from threading import Event
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import optcomp as oc
 from optcomp.ledger import RequestState
 from tests.system.browser.browsers import Window
-from tests.system.served_centers import Home, Server, make_home, serving
+from tests.system.served_centers import (
+    PATIENCE,
+    Home,
+    killed_at_the_end,
+    make_home,
+    no_answer_is_stored,
+    serving,
+    until,
+)
 
-SLOW = "kind=contingency&columns=place&columns=age&epsilon=0.5"
-"""Takes a second: forty-five thousand cells get noise, after the debit."""
-
-
+pytestmark = pytest.mark.slow
 _ASK = [sys.executable, "-c", "from optcomp.cli.main import run; run()", "ask"]
 """The command `optcomp ask`, wherever it is installed."""
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return make_home(tmp_path, readers=1)
 
 
 @pytest.fixture
@@ -38,8 +40,9 @@ def windows(chromium_browser: Browser) -> Iterator[list[Window]]:
     """Windows that are closed at the end; what a killed server did not answer is no complaint."""
     made: list[Window] = []
     yield made
-    for each in made:
-        each.close()
+    with ExitStack() as closing:
+        for each in made:
+            closing.callback(each.close)
 
 
 def spent(home: Home) -> tuple[Fraction, list[RequestState]]:
@@ -55,42 +58,62 @@ def pay(page: Page, home: Home) -> bool:
     if not page.get_by_role("button", name="Pay and ask").count():
         return False
     page.get_by_role("button", name="Pay and ask").click()
-    expect(page.locator(".figure, [role=alert]").first).to_be_visible()
+    load_until_shown(page, page.locator(".figure, [role=alert]"))
     return page.locator(".figure").count() == 1
 
 
-def commands(url: str, token: str) -> list[bool]:
-    """`optcomp ask` again and again, each time as a process of its own, until one is refused; which were granted."""
+def load_until_shown(page: Page, wanted: Locator) -> None:
+    """Load the page again as long as it says that what was paid is not answered yet."""
+    paid = page.get_by_role("heading", name="Paid, and not answered yet")
+
+    def is_shown() -> bool:
+        expect(wanted.or_(paid).first).to_be_visible()
+        if wanted.count():
+            return True
+        page.reload()
+        return False
+
+    until(is_shown, "a page with the answer")
+
+
+def commands(url: str, token: str, go_on: Event) -> list[bool]:
+    """`optcomp ask` again and again, each time as a process of its own, until one is refused; which were granted.
+
+    After the first one it waits until a browser was granted one too.
+    """
     environment = {**os.environ, "OPTCOMP_SERVER": url, "OPTCOMP_TOKEN": token}
     granted = list[bool]()
     while not granted or granted[-1]:
         question = f"count where age >= {len(granted)}"
-        run = subprocess.run(
-            [*_ASK, "survey", question, "--epsilon", "0.2"], env=environment, capture_output=True, text=True, timeout=60
-        )
+        command = [*_ASK, "survey", question, "--epsilon", "0.2"]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
         assert run.returncode == 0 or "costs 0.2 and 0 of 1 is left" in run.stderr, run.stderr
         granted.append(run.returncode == 0)
+        assert go_on.wait(PATIENCE), "no browser was granted anything"
     return granted
 
 
 def test_two_browsers_and_the_command_line_spend_from_one_slot(
-    home: Home, windows: list[Window], chromium_browser: Browser, tmp_path: Path
+    windows: list[Window], chromium_browser: Browser, tmp_path: Path
 ) -> None:
     """Five questions of 0.2 fit into a slot of 1, whoever asks them."""
+    home = make_home(tmp_path)
     with serving(home.path, 2, tmp_path / "log") as server, ThreadPoolExecutor(1) as beside:
         windows += [Window(chromium_browser, server.url, java_script_enabled=scripts) for scripts in (True, False)]
         for each in windows:
             each.sign_in(home.tokens["ada"])
-        asking = beside.submit(commands, server.url, home.tokens["ada"])
+        go_on = Event()
+        asking = beside.submit(commands, server.url, home.tokens["ada"], go_on)
         granted, going = 0, list(windows)
-        expect_one_answer(home)
+        until(lambda: bool(spent(home)[0]), "the first payment of a command")
         while going:
             for each in list(going):
                 if pay(each.page, home):
                     granted += 1
+                    go_on.set()
                 else:
                     going.remove(each)
-        told = asking.result(60)
+        told = asking.result(PATIENCE)
         assert sum(told) + granted == 5
         assert sum(told) > 0 < granted
         for each in windows:
@@ -105,89 +128,67 @@ def test_two_browsers_and_the_command_line_spend_from_one_slot(
         assert ledger.verify().findings == ()
 
 
-def expect_one_answer(home: Home) -> None:
-    """Wait until the first command has paid: a process takes longer to start than a browser to click."""
-    until = time.monotonic() + 60
-    while not spent(home)[0]:
-        assert time.monotonic() < until, "the command asked nothing"
-        time.sleep(0.005)
-
-
-def until_reserved(home: Home) -> None:
-    """Wait until something is debited and not answered."""
-    until = time.monotonic() + 30
-    with home.ledger() as ledger:
-        while not list(ledger.waiting()):
-            assert time.monotonic() < until, "nothing was debited"
-            time.sleep(0.005)
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
-def until_answered(page: Page, scripts: bool) -> None:
-    """With scripts the page shows it by itself; without, somebody loads it again."""
-    answer = page.get_by_role("heading", name="Answer", exact=True)
-    until = time.monotonic() + 120
-    while not scripts and not answer.count():
-        assert time.monotonic() < until, "there is no answer"
-        expect(page.get_by_role("heading", name="Paid, and not answered yet")).to_be_visible()
-        page.reload()
-    expect(answer).to_be_visible(timeout=120_000)
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port for one server after another: while this socket has it, the system gives it to nobody else."""
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: both may have it
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_killed_between_click_and_answer(
-    home: Home, windows: list[Window], chromium_browser: Browser, tmp_path: Path, scripts: bool
+    windows: list[Window], chromium_browser: Browser, tmp_path: Path, scripts: bool
 ) -> None:
     """Paid once, and shown after a restart on the same home and a reload."""
-    port = free_port()
-    server = Server(home.path, 1, tmp_path / "log", port)
-    try:
-        windows.append(Window(chromium_browser, server.url, java_script_enabled=scripts))
-        page = windows[0].page
-        windows[0].sign_in(home.tokens["ada"])
-        page.goto(f"/analyst/seats/{home.seat}/ask?{SLOW}")
-        confirmation = page.url
-        page.get_by_role("button", name="Pay and ask").click(no_wait_after=True)
-        until_reserved(home)
-    finally:
-        server.kill()
-    assert spent(home) == (Fraction(1, 2), [RequestState.RESERVED])
-    with serving(home.path, 1, tmp_path / "log", port):
-        page.reload()
-        expect(page.get_by_text("ε 0.5 of 1 left").first).to_be_visible()
-        until_answered(page, scripts)
-        expect(page.get_by_text("numbers are shown")).to_be_visible()
-        page.goto(confirmation)
-        expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
+    home, log = make_home(tmp_path), tmp_path / "log"
+    with reserved_port() as port:
+        _kill_and_restart(home, log, port, windows, chromium_browser, scripts)
     total, states = spent(home)
     assert total == Fraction(1, 2)
     assert len(states) == 1
     assert states[0] != RequestState.RESERVED
 
 
-def test_a_question_is_stopped_and_stays_paid(
-    home: Home, windows: list[Window], chromium_browser: Browser, tmp_path: Path
+def _kill_and_restart(
+    home: Home, log: Path, port: int, windows: list[Window], chromium_browser: Browser, scripts: bool
 ) -> None:
+    with no_answer_is_stored(home), killed_at_the_end(home.path, 1, log, port) as server:
+        windows.append(Window(chromium_browser, server.url, java_script_enabled=scripts))
+        page = windows[0].page
+        windows[0].sign_in(home.tokens["ada"])
+        page.goto(f"/analyst/seats/{home.seat}/ask?kind=histogram&column=region&epsilon=0.5")
+        confirmation = page.url
+        page.get_by_role("button", name="Pay and ask").click(no_wait_after=True)
+        home.until_waiting(1)
+    assert spent(home) == (Fraction(1, 2), [RequestState.RESERVED])
+    with serving(home.path, 1, log, port):
+        page.reload()
+        expect(page.get_by_text("ε 0.5 of 1 left").first).to_be_visible()
+        answer = page.get_by_role("heading", name="Answer", exact=True)
+        if not scripts:
+            load_until_shown(page, answer)
+        expect(answer).to_be_visible()  # with scripts the page shows it by itself
+        expect(page.get_by_role("row", name=re.compile("south"))).to_be_visible()
+        page.goto(confirmation)
+        expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
+
+
+def test_a_question_is_stopped_and_stays_paid(windows: list[Window], chromium_browser: Browser, tmp_path: Path) -> None:
     """From another window, while it runs."""
-    server = Server(home.path, 1, tmp_path / "log")
-    try:
+    home = make_home(tmp_path, readers=1)  # who reads does not wait for the question
+    with no_answer_is_stored(home), killed_at_the_end(home.path, 1, tmp_path / "log") as server:
         windows += [Window(chromium_browser, server.url) for _ in range(2)]
         for each in windows:
             each.sign_in(home.tokens["ada"])
         asks, stops = (each.page for each in windows)
-        asks.goto(f"/analyst/seats/{home.seat}/ask?kind=contingency&columns=place&columns=time&epsilon=0.5")
+        asks.goto(f"/analyst/seats/{home.seat}/ask?kind=count&epsilon=0.5")
         asks.get_by_role("button", name="Pay and ask").click(no_wait_after=True)
-        until_reserved(home)
+        home.until_waiting(1)
         stops.goto(f"/analyst/seats/{home.seat}/transcript")
         stops.get_by_role("row", name="paid, running").get_by_role("link").first.click()
         stops.get_by_role("button", name="Stop it").click()
         expect(asks.get_by_role("heading", name="Paid, and not answered yet")).to_be_visible()
         expect(asks.get_by_text("What was paid stays paid.")).to_be_visible()
         assert spent(home) == (Fraction(1, 2), [RequestState.RESERVED])
-    finally:
-        server.kill()

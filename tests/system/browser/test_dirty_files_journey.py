@@ -95,7 +95,13 @@ def register(page: Page, name: str, scripts: bool) -> None:
     page.wait_for_url(f"**/owner/datasets/{name}")
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        pytest.param(True, marks=pytest.mark.smoke("browser journey with scripts"), id="scripts"),
+        pytest.param(False, marks=pytest.mark.smoke("browser journey without scripts"), id="no scripts"),
+    ],
+)
 def test_messy_files_become_a_report(window: Open, demo: dict[str, Any], scripts: bool) -> None:
     page, name = window(demo["owner"], java_script_enabled=scripts).page, f"klinik-{scripts}".lower()
     register(page, name, scripts)
@@ -110,8 +116,17 @@ def test_messy_files_become_a_report(window: Open, demo: dict[str, Any], scripts
     page.get_by_role("link", name="To the cart").click()
     page.get_by_role("button", name="Release now").click()
     page.wait_for_url(re.compile(f"/planner/releases/{name}/"))
-    assert verify_release(json.loads(downloaded(page, "Record (JSON)"))).proved
+    record, address = json.loads(downloaded(page, "Record (JSON)")), page.url
+    assert verify_release(record).proved
+    value = str(record["statistics"][0]["cells"][0]["value"])
+    expect(page.get_by_role("cell", name=value, exact=True).first).to_be_visible()
     table = list(csv.DictReader(io.StringIO(downloaded(page, "Numbers (CSV)"))))
     assert {each["cell"] for each in table if "ward" in each["statistic"]} == {*WARDS, "(other)"}
     (middle,) = [each["value"] for each in table if each["statistic"] == "median of Geburts-Datum"]
     assert re.fullmatch(r"19[4-9]\d|20[01]\d", middle)
+    page.reload()
+    assert json.loads(downloaded(page, "Record (JSON)")) == record
+    page.goto(f"/owner/datasets/{name}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.goto(address)
+    assert json.loads(downloaded(page, "Record (JSON)")) == record

@@ -1,15 +1,32 @@
-"""The first page, signing in and out, colours, the glossary: in a real browser, with scripts and without."""
+"""Signing in and out, colours, a page that is not there: in a real browser, with scripts and without.
+
+The server here is `optcomp serve --demo` in processes of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.system.browser.browsers import PHONE, Window, findings
+from optcomp.center import demo_server
+from tests.system.browser.browsers import Window, findings, looks_wrong
 
+pytestmark = pytest.mark.slow
 Open = Callable[..., Window]
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[dict[str, Any]]:
+    """What the command tells."""
+    with demo_server() as told:
+        yield told
+
+
+def test_what_the_command_tells(demo: dict[str, Any]) -> None:
+    assert set(demo) == {"url", "owner", "analysts", "auditor", "ledger"}
+    assert len(demo["analysts"]) == 3
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -38,14 +55,12 @@ def test_a_wrong_token_is_told_and_nobody_is_signed_in(window: Open) -> None:
     assert at.page.locator("input[name=next]").first.input_value() == "/"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [{}, {"viewport": PHONE}], ids=["wide", "phone"])
-@pytest.mark.parametrize("address", ["/", "/sign-in", "/glossary", "/nothing-here"])
-def test_nothing_serious_is_found(window: Open, theme: str, size: dict[str, Any], address: str) -> None:
-    at = window(color_scheme=theme, **size)
-    at.page.goto(address)
-    assert findings(at.page) == []
-    assert at.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+def test_nothing_serious_is_found_on_a_page_that_is_not_there(window: Open) -> None:
+    at = window(color_scheme="light")
+    found = at.page.goto("/nothing-here")
+    assert found is not None
+    assert found.status == 404
+    assert list(looks_wrong(at.page)) == []
 
 
 def test_the_chosen_colours_stay(window: Open) -> None:

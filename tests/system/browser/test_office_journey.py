@@ -14,6 +14,7 @@ import optcomp
 from optcomp.statistics import Count
 from tests.system.browser.browsers import PHONE, Window, findings
 
+pytestmark = pytest.mark.slow
 Open = Callable[..., Window]
 LOOKS = ({"color_scheme": "light"}, {"color_scheme": "dark", "viewport": PHONE})
 """Both themes, one of them on a phone."""
@@ -131,7 +132,7 @@ def test_a_request_for_more_is_granted(window: Open, demo: dict[str, Any], scrip
     words = "<img src=x onerror=alert(1)> Two more tables, please."
     headers = {"Authorization": f"Bearer {demo['analysts'][0]}"}
     address = f"{demo['url']}/api/v1/seats/1/wishes"
-    assert httpx.post(address, headers=headers, json={"words": words}).status_code == 200
+    assert httpx.post(address, headers=headers, json={"words": words}, timeout=180).status_code == 200
     at = window(demo["owner"], java_script_enabled=scripts)
     at.page.goto("/owner")
     expect(at.page.get_by_text(words)).to_be_visible()
@@ -147,18 +148,4 @@ def test_the_odometer_goes_on_by_itself(window: Open, demo: dict[str, Any]) -> N
     expect(section).to_contain_text("0 of them have been asked in")
     with optcomp.Client(demo["url"], demo["analysts"][0]) as client:
         client.open("survey").ask(Count(), epsilon="0.1")
-    expect(section).to_contain_text("1 of them have been asked in", timeout=12_000)
-
-
-@pytest.mark.parametrize("look", [{"color_scheme": "dark"}, {"color_scheme": "light", "viewport": PHONE}])
-def test_nothing_serious_is_found_in_the_other_look(window: Open, demo: dict[str, Any], look: dict[str, Any]) -> None:
-    at = window(demo["owner"], **look)
-    for address in (
-        "/owner",
-        "/owner/people",
-        "/owner/register",
-        "/owner/datasets/survey",
-        "/owner/datasets/survey/slots",
-    ):
-        at.page.goto(address)
-        looked_at(at.page, True)
+    expect(section).to_contain_text("1 of them have been asked in")
