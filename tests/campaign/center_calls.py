@@ -157,17 +157,23 @@ BROKEN: dict[str, Callable[[Service], None]] = {"tells": tells, "fails": fails}
 """By name."""
 
 
-def run(calls: int, start: int, broken: str | None = None) -> tuple[Counter[int], list[str]]:
-    """So many calls, spread over all operations, right and wrong ones; statuses and findings."""
+def run(
+    calls: int, start: int, broken: str | None = None, *, only: tuple[str, ...] = ("",), processes: bool = True
+) -> tuple[Counter[int], list[str]]:
+    """So many calls, spread over all operations, right and wrong ones; statuses and findings.
+
+    `only` is what the paths of operations end with, and `processes` says whether a process answers questions.
+    """
     load_all_checks()
     with TemporaryDirectory(prefix="optcomp-", dir=_QUICK, ignore_cleanup_errors=True) as folder:
         log = Path(folder) / "log"
-        with _logged(log), served(Path(folder) / "home") as center:
+        with _logged(log), served(Path(folder) / "home", processes=processes) as center:
             caller = Caller(center, random.Random(start))
             if broken is not None:
                 BROKEN[broken](center.service)
             schema = schemathesis.openapi.from_dict(center.app.openapi())
             operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
+            operations = [each for each in operations if each.path.endswith(only)]
             modes = [GenerationMode.POSITIVE, GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
             turn = 0
             while (left := calls - sum(caller.statuses.values())) > 0:
@@ -195,6 +201,7 @@ def _make(caller: Caller, operation: Any, mode: GenerationMode, count: int, star
         phases=[Phase.generate],
         database=None,
         deadline=None,
+        derandomize=False,  # the seed decides, whatever the profile says
         suppress_health_check=list(HealthCheck),
     )
 

@@ -8,6 +8,7 @@ the same script again, with the same keys.  After each crash the ledger is judge
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import importlib
 import json
@@ -176,6 +177,7 @@ def warmed(folder: Path) -> Path:
             importlib.import_module(name)
     gc.collect()
     gc.freeze()  # forked processes copy no memory in order to collect it
+    atexit.register(gc.unfreeze)  # libraries look at the end whether all of theirs was collected
     return snapshot
 
 

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -126,7 +127,7 @@ def run_clients(place: Place, size: Size, folder: Path) -> list[dict[str, Any]]:
             child = os.fork()
             if child == 0:
                 os.close(go)
-                _end_with(path, lambda number=number: client(place, size, number, ready, waiting))
+                _end_with(path, partial(client, place, size, number, ready, waiting))
             children.append(child)
         os.close(ready)
         os.read(heard, 1)  # until all children have closed it: they are ready, or have failed

@@ -29,11 +29,11 @@ def test_fifty_crashes(database: str) -> None:
 def test_broken_ledgers_are_found() -> None:
     """All but one show what is wrong at the first crash that comes to it.
 
-    A threshold that is drawn again is another one but for a chance below 0.1, and each of twelve crashes draws it at
-    least once: it is not found with probability below 1e-12.
+    A threshold that is drawn again is the same by chance with probability 0.031 at most (ε = 0.3, one positive), and in
+    thirty crashes it is drawn again more than ten times: it is not found with probability below 1e-15.
     """
     broken = [word for name in BROKEN for word in ("--broken", name)]
-    code, printed = campaign("crashes", "--crashes", "12", "--database", "sqlite", *broken)
+    code, printed = campaign("crashes", "--crashes", "30", "--database", "sqlite", *broken)
     assert code == 1, printed
     counts = dict(re.findall(r"^sqlite, (.*): (\d+) findings$", printed, re.MULTILINE))
     assert set(counts) == set(BROKEN)

@@ -14,7 +14,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_eight_processes(database: str) -> None:
-    """In one session, each in its own, and on the account itself."""
+    """In one session, each in its own, and on the account itself.
+
+    Ledgers without a lock are caught by eight processes of ten requests (tests/unit/ledger/test_machine.py).
+    """
     with server(database) as where:
         code, printed = campaign("many_processes", "--requests", "100", "--database", database, *where)
     assert code == 0, printed
