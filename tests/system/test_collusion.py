@@ -4,8 +4,8 @@ Chances, by exact sums over two binomial distributions of n = trials / 2, at cer
 
 - The honest centre.  Ada has ε = 1, the others together can move the score by 0.55 at most: the bit is whether ada's
   answer is above the count of the first table.  With noise of ε = 1 its probabilities are 1 / (1 + 1/e) = 0.731 and
-  0.269.  A bound at confidence 0.999 from n = 100 exceeds the certified ε with probability 1.2e-10.
-- The same bound finds a centre that tells the tables apart but for errors of 0.1 % with probability 1 - 2e-13.
+  0.269.  A bound at confidence 0.9999 from n = 70 exceeds the certified ε with probability 1.2e-11.
+- The same bound does not find a centre that is as broken as the next one with probability 2.2e-10.
 - The broken centre.  Free answers are asked for until the score is 12 or -12: a score of 12 - 0.3, without what the
   sparse vector said, is wrong with probability exp(-11.7) = 8.3e-6, and eight equal answers on the wrong side, after
   which there are no others, have probability 0.17**8 = 7e-7.  With errors of 1e-5 a bound at confidence 0.99 from
@@ -23,8 +23,8 @@ from tests.campaign.collusion import HONEST, judged, play
 @pytest.mark.parametrize(
     ("kind", "trials", "confidence"),
     [
-        pytest.param(HONEST, 20, "0.999", marks=pytest.mark.smoke("collusion of analysts")),
-        pytest.param(HONEST, 200, "0.999", marks=pytest.mark.slow),
+        pytest.param(HONEST, 20, "0.9999", marks=pytest.mark.smoke("collusion of analysts")),
+        pytest.param(HONEST, 140, "0.9999", marks=pytest.mark.slow),
         pytest.param("redrawn", 88, "0.99", marks=pytest.mark.slow),
     ],
 )

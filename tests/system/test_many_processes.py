@@ -19,8 +19,8 @@ def test_eight_processes(database: str) -> None:
     Ledgers without a lock are caught by eight processes of ten requests (tests/unit/ledger/test_machine.py).
     """
     with server(database) as where:
-        code, printed = campaign("many_processes", "--requests", "100", "--database", database, *where)
+        code, printed = campaign("many_processes", "--requests", "50", "--database", database, *where)
     assert code == 0, printed
-    assert re.findall(r"^ *(\w+) +(\w+): 8 x 100 requests.* 0 findings$", printed, re.MULTILINE) == [
+    assert re.findall(r"^ *(\w+) +(\w+): 8 x 50 requests.* 0 findings$", printed, re.MULTILINE) == [
         (database, mode) for mode in MODES
     ]

@@ -137,42 +137,42 @@ def reserved_port() -> Iterator[int]:
         yield int(bound.getsockname()[1])
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_killed_between_click_and_answer(
-    windows: list[Window], chromium_browser: Browser, tmp_path: Path, scripts: bool
-) -> None:
-    """Paid once, and shown after a restart on the same home and a reload."""
-    home, log = make_home(tmp_path), tmp_path / "log"
+def test_killed_between_click_and_answer(windows: list[Window], chromium_browser: Browser, tmp_path: Path) -> None:
+    """Two windows, with scripts and without, ask the same: paid once, and shown after a restart and a reload."""
+    home = make_home(tmp_path)
     with reserved_port() as port:
-        _kill_and_restart(home, log, port, windows, chromium_browser, scripts)
+        _kill_and_restart(home, tmp_path / "log", port, windows, chromium_browser)
     total, states = spent(home)
     assert total == Fraction(1, 2)
     assert len(states) == 1
     assert states[0] != RequestState.RESERVED
 
 
-def _kill_and_restart(
-    home: Home, log: Path, port: int, windows: list[Window], chromium_browser: Browser, scripts: bool
-) -> None:
+def _kill_and_restart(home: Home, log: Path, port: int, windows: list[Window], chromium_browser: Browser) -> None:
     with no_answer_is_stored(home), killed_at_the_end(home.path, 1, log, port) as server:
-        windows.append(Window(chromium_browser, server.url, java_script_enabled=scripts))
-        page = windows[0].page
-        windows[0].sign_in(home.tokens["ada"])
-        page.goto(f"/analyst/seats/{home.seat}/ask?kind=histogram&column=region&epsilon=0.5")
-        confirmation = page.url
-        page.get_by_role("button", name="Pay and ask").click(no_wait_after=True)
+        windows += [Window(chromium_browser, server.url, java_script_enabled=scripts) for scripts in (True, False)]
+        for each in windows:
+            each.sign_in(home.tokens["ada"])
+        confirmation = f"/analyst/seats/{home.seat}/ask?kind=histogram&column=region&epsilon=0.5"
+        for each in windows:
+            each.page.goto(confirmation)
+            confirmation = each.page.url  # with the key that the first window was given
+        for each in windows:
+            each.page.get_by_role("button", name="Pay and ask").click(no_wait_after=True)
         home.until_waiting(1)
     assert spent(home) == (Fraction(1, 2), [RequestState.RESERVED])
     with serving(home.path, 1, log, port):
-        page.reload()
-        expect(page.get_by_text("ε 0.5 of 1 left").first).to_be_visible()
-        answer = page.get_by_role("heading", name="Answer", exact=True)
-        if not scripts:
-            load_until_shown(page, answer)
-        expect(answer).to_be_visible()  # with scripts the page shows it by itself
-        expect(page.get_by_role("row", name=re.compile("south"))).to_be_visible()
-        page.goto(confirmation)
-        expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
+        for each in windows:
+            each.page.reload()
+            expect(each.page.get_by_text("ε 0.5 of 1 left").first).to_be_visible()
+        for each, scripts in zip(windows, (True, False), strict=True):
+            answer = each.page.get_by_role("heading", name="Answer", exact=True)
+            if not scripts:
+                load_until_shown(each.page, answer)
+            expect(answer).to_be_visible()  # with scripts the page shows it by itself
+            expect(each.page.get_by_role("row", name=re.compile("south"))).to_be_visible()
+            each.page.goto(confirmation)
+            expect(answer).to_be_visible()
 
 
 def test_a_question_is_stopped_and_stays_paid(windows: list[Window], chromium_browser: Browser, tmp_path: Path) -> None:

@@ -1,32 +1,16 @@
-"""Signing in and out, colours, a page that is not there: in a real browser, with scripts and without.
-
-The server here is `optcomp serve --demo` in processes of its own.
-"""
+"""Signing in and out, colours, a page that is not there: in a real browser, with scripts and without."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from optcomp.center import demo_server
 from tests.system.browser.browsers import Window, findings, looks_wrong
 
 pytestmark = pytest.mark.slow
 Open = Callable[..., Window]
-
-
-@pytest.fixture(scope="module")
-def demo() -> Iterator[dict[str, Any]]:
-    """What the command tells."""
-    with demo_server() as told:
-        yield told
-
-
-def test_what_the_command_tells(demo: dict[str, Any]) -> None:
-    assert set(demo) == {"url", "owner", "analysts", "auditor", "ledger"}
-    assert len(demo["analysts"]) == 3
 
 
 @pytest.mark.parametrize("scripts", [True, False])

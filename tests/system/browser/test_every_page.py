@@ -155,7 +155,7 @@ def visitors(demo: dict[str, Any]) -> Iterator[dict[str, Visitor]]:
     with ExitStack() as opened:
         made = {role: Visitor(demo["url"], token) for role, token in tokens(demo).items()}
         for each in made.values():
-            opened.enter_context(each.http)
+            opened.callback(each.http.close)
         yield made
 
 
