@@ -21,7 +21,7 @@ import pytest
 from tests import servers
 
 PATIENCE = 30.0  # seconds that processes have to end after the last test; some end with the pipe to their parent
-_KNOWN = ("pytest-of-", "pymp-", ".lockfile")
+_KNOWN = ("pytest-of-", "pymp-", ".lockfile", "optcomp-")  # the last: a runner that is killed leaves its working folder
 """Folders of pytest, of multiprocessing in the process that is just ending, and the lock file of PostgreSQL's wheel."""
 _TRACKER = "multiprocessing.resource_tracker"
 """A helper that multiprocessing starts once; it ends with this process."""
