@@ -21,7 +21,7 @@ import pytest
 from tests import servers
 
 PATIENCE = 30.0  # seconds that processes have to end after the last test; some end with the pipe to their parent
-_KNOWN = ("pytest-of-", "pymp-", ".lockfile", "optcomp-")  # the last: a runner that is killed leaves its working folder
+_KNOWN = ("pytest-of-", "pymp-", ".lockfile")
 """Folders of pytest, of multiprocessing in the process that is just ending, and the lock file of PostgreSQL's wheel."""
 _TRACKER = "multiprocessing.resource_tracker"
 """A helper that multiprocessing starts once; it ends with this process."""
@@ -85,6 +85,9 @@ def processes(run: Path) -> dict[int, str]:
 
 
 def _folders_left(run: Path) -> Iterator[str]:
+    from optcomp.statistics.row_files import remove_abandoned  # here: only the end of a run needs it
+
+    remove_abandoned()  # as the next process does with the folders of those that a test has killed
     for path in sorted(run.iterdir()):
         if not path.name.startswith(_KNOWN):
             yield f"temporary file or folder {path}"

@@ -98,7 +98,7 @@ class Runner:
             if mine.poll(_START) and mine.recv_bytes() == _READY:
                 return True
         process.kill()
-        process.join(_START)
+        _wait_for_end(process)
         return False
 
     def exchange(self, message: bytes) -> bytes:
@@ -114,7 +114,7 @@ class Runner:
         process = self._process
         if process is not None and process.is_alive():
             process.kill()
-            process.join(_START)
+            _wait_for_end(process)
 
     def _clear(self) -> None:
         connection, process = self._connection, self._process
@@ -122,7 +122,15 @@ class Runner:
         if connection is not None:
             connection.close()
         if process is not None:
-            process.join(_START)
+            _wait_for_end(process)
+
+
+def _wait_for_end(process: multiprocessing.process.BaseProcess) -> None:
+    """Wait until a process has ended, and remove the working folders that it left if it was killed."""
+    from optcomp.statistics.row_files import remove_abandoned  # here: processes that calculate do without
+
+    process.join(_START)
+    remove_abandoned()
 
 
 def serve(connection: Connection, place: Workplace) -> None:
@@ -132,6 +140,7 @@ def serve(connection: Connection, place: Workplace) -> None:
     from optcomp.center.jobs import perform
     from optcomp.center.logs import log_as_json
     from optcomp.ledger import Ledger
+    from optcomp.statistics.row_files import remove_all
 
     log_as_json()
     if place.answers:
@@ -139,11 +148,18 @@ def serve(connection: Connection, place: Workplace) -> None:
     ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
     leave_no_core()
     limit_memory(place.memory)
-    do_jobs(connection, partial(perform, ledger, place))
+    do_jobs(connection, partial(perform, ledger, place), before_exit=remove_all)
 
 
-def do_jobs(connection: Connection, perform: Callable[[str, Mapping[str, Any]], Mapping[str, Any]]) -> None:
-    """Say that this process can work, and do one job after the other until the service is gone."""
+def do_jobs(
+    connection: Connection,
+    perform: Callable[[str, Mapping[str, Any]], Mapping[str, Any]],
+    before_exit: Callable[[], None] = lambda: None,
+) -> None:
+    """Say that this process can work, and do one job after the other until the service is gone.
+
+    The process then ends without exit handlers; `before_exit` is called instead.
+    """
     known: set[str] = set()
     keep_loaded()
     connection.send_bytes(_READY)
@@ -157,12 +173,14 @@ def do_jobs(connection: Connection, perform: Callable[[str, Mapping[str, Any]], 
             result = perform(job["job"], job["arguments"])
         except MemoryError:  # what is left may be too little for the next job: another process takes its place
             getLogger("optcomp.center").error("%s: takes more memory than the settings allow", job["job"])
+            before_exit()
             os._exit(1)
         with suppress(BrokenPipeError, ConnectionResetError):  # the service is gone: its answer is in the ledger
             connection.send_bytes(json.dumps(result).encode())
         if job["job"] not in known:  # it loaded what its kind needs
             known.add(job["job"])
             keep_loaded()
+    before_exit()
     os._exit(0)  # engines may have threads that do not end by themselves
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,11 +39,7 @@ def holding(home: Path) -> Callable[..., Any]:
 
 
 def serve_and_hold(connection: Connection, place: Workplace) -> None:
-    """The main loop of a process whose questions can be held.
-
-    Runners are ended by SIGKILL and leave their temporary folders behind: here these are in the home.
-    """
-    tempfile.tempdir = str(place.home)
+    """The main loop of a process whose questions can be held."""
     session.answer = holding(place.home)  # type: ignore[attr-defined]
     serve(connection, place)
 

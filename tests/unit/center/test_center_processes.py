@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -90,6 +93,32 @@ def test_a_question_that_takes_too_much_fails_alone(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert (center.waiting(), center.spent()) == (0, Fraction(1, 8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
+def test_no_working_folder_outlasts_its_process(killed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine may have written rows there."""
+    center: SmallCenter = small_center(tmp_path)
+    question = {"seat": center.seat(), "question": form(Count(), epsilon="1/8"), "key": "first"}
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+
+    async def run() -> None:
+        async with started(center) as runners:
+            assert await told_of(runners, question) == "an answer"
+            before = set(folder.glob("optcomp-rows-*"))
+            assert before
+            if killed:
+                os.kill(runners.processes[0], signal.SIGKILL)
+                assert await told_of(runners, question | {"key": "next"}) == NOT_ANSWERED
+                await runners.start()
+                assert not before & set(folder.glob("optcomp-rows-*"))
+
+    asyncio.run(run())
+    assert not list(folder.glob("optcomp-*"))
 
 
 def test_what_is_loaded_is_not_looked_through_again() -> None:
