@@ -157,14 +157,14 @@ def test_a_save_that_fails_leaves_no_table(server: Any, tmp_path: Path, monkeypa
         with server.con.cursor() as cursor:
             return list(cursor.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'optcomp%'").fetchall())
 
-    before = tables()
+    before, table = tables(), engines.prepared(engines.plain(), {})
 
     def fail(*_: object) -> None:
         raise OSError("no")
 
     monkeypatch.setattr(os, "rename", fail)
     with pytest.raises(InvalidInput, match=r"^path: cannot be written \(no\)"):
-        engines.prepared(engines.plain(), {}).save(tmp_path / "snapshot", connection=server)
+        table.save(tmp_path / "snapshot", connection=server)
     assert tables() == before
     assert list(tmp_path.iterdir()) == []
 

@@ -85,9 +85,9 @@ def test_a_save_that_fails_leaves_no_table(session: Any, tmp_path: Path, monkeyp
         raise OSError("no")
 
     connection = ibis.pyspark.connect(session)
-    before = session.sql("SHOW TABLES").collect()
+    before, table = session.sql("SHOW TABLES").collect(), engines.prepared(engines.plain(), {})
     monkeypatch.setattr(os, "rename", fail)
     with pytest.raises(InvalidInput, match=r"^path: cannot be written \(no\)"):
-        engines.prepared(engines.plain(), {}).save(tmp_path / "snapshot", connection=connection)
+        table.save(tmp_path / "snapshot", connection=connection)
     assert session.sql("SHOW TABLES").collect() == before
     assert list(tmp_path.iterdir()) == []
