@@ -85,9 +85,9 @@ def processes(run: Path) -> dict[int, str]:
 
 
 def _folders_left(run: Path) -> Iterator[str]:
-    from optcomp.statistics.row_files import remove_abandoned  # here: only the end of a run needs it
+    from optcomp.statistics import remove_abandoned_folders  # here: only the end of a run needs it
 
-    remove_abandoned()  # as the next process does with the folders of those that a test has killed
+    remove_abandoned_folders()  # as the next process does with the folders of those that a test has killed
     for path in sorted(run.iterdir()):
         if not path.name.startswith(_KNOWN):
             yield f"temporary file or folder {path}"

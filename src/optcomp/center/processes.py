@@ -127,10 +127,10 @@ class Runner:
 
 def _wait_for_end(process: multiprocessing.process.BaseProcess) -> None:
     """Wait until a process has ended, and remove the working folders that it left if it was killed."""
-    from optcomp.statistics.row_files import remove_abandoned  # here: processes that calculate do without
+    from optcomp.statistics import remove_abandoned_folders  # here: processes that calculate do without
 
     process.join(_START)
-    remove_abandoned()
+    remove_abandoned_folders()
 
 
 def serve(connection: Connection, place: Workplace) -> None:
@@ -140,7 +140,7 @@ def serve(connection: Connection, place: Workplace) -> None:
     from optcomp.center.jobs import perform
     from optcomp.center.logs import log_as_json
     from optcomp.ledger import Ledger
-    from optcomp.statistics.row_files import remove_all
+    from optcomp.statistics import remove_own_folders
 
     log_as_json()
     if place.answers:
@@ -148,7 +148,7 @@ def serve(connection: Connection, place: Workplace) -> None:
     ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
     leave_no_core()
     limit_memory(place.memory)
-    do_jobs(connection, partial(perform, ledger, place), before_exit=remove_all)
+    do_jobs(connection, partial(perform, ledger, place), before_exit=remove_own_folders)
 
 
 def do_jobs(

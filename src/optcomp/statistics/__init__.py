@@ -45,6 +45,7 @@ from optcomp.statistics.quantiles import Median, Quantiles
 from optcomp.statistics.question import Question, leaks_of, read_question
 from optcomp.statistics.register import Named, audit_cases, known_keywords
 from optcomp.statistics.regression import Regression
+from optcomp.statistics.row_files import remove_abandoned_folders, remove_own_folders
 from optcomp.statistics.seen_columns import SeenColumn, seen_columns
 from optcomp.statistics.snapshot import check_new as check_new_snapshot
 from optcomp.statistics.snapshot import is_snapshot, named_ledger, reading_of
@@ -170,6 +171,8 @@ __all__ = [
     "read_question",
     "read_statistic",
     "reading_of",
+    "remove_abandoned_folders",
+    "remove_own_folders",
     "seen_columns",
     "statistic_document",
     "tables_in",

@@ -45,14 +45,14 @@ class WorkingFolder:
 
     def __init__(self) -> None:
         literal_path(Path(gettempdir()))
-        remove_abandoned()
+        remove_abandoned_folders()
         made = Path(mkdtemp(prefix="optcomp-new-"))  # nothing looks for this name before the folder is locked
         handle = _locked(made, exclusive=False)
         self.name = str(made.rename(made.with_name(_PREFIX + made.name.rpartition("-")[2])))
         _FOLDERS[self.name] = finalize(self, _remove, self.name, os.getpid(), handle)
 
 
-def remove_abandoned() -> None:
+def remove_abandoned_folders() -> None:
     """Remove the working folders of processes that were killed."""
     for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
         handle = _locked(folder, exclusive=True)
@@ -61,7 +61,7 @@ def remove_abandoned() -> None:
             os.close(handle)
 
 
-def remove_all() -> None:
+def remove_own_folders() -> None:
     """Remove the working folders of this process, which is about to end without running exit handlers."""
     for remove in list(_FOLDERS.values()):
         remove()
