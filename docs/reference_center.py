@@ -28,6 +28,7 @@ ROOMS = ("center", "client", "interactive", "interop", "ledger", "planner", "pro
 VARIABLES = {
     "OPTCOMP_SERVER": "The address of the data centre that `optcomp ask` asks, if `--server` is not given.",
     "OPTCOMP_TOKEN": "The token of `optcomp ask`, if `--token-file` is not given.",
+    "OPTCOMP_WITNESS": "The witness of a ledger, for commands that are not given `--witness`.",
     "OPTCOMP_CENTER": "The home of the centre, for worker processes; `optcomp serve` sets it.",
 }
 """Every variable of the environment that is read."""

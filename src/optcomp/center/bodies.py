@@ -122,6 +122,16 @@ class AskBody(Retried):
     share: bool = Field(False, description="Whether others may read question and answer, where the owner allows it.")
 
 
+class ReceiptBody(Body):
+    """A receipt, as it came with an answer."""
+
+    ledger: str = Field(max_length=64, description="The id of the ledger.", examples=["0" * 32])
+    account: str = Field(max_length=200, description="The name of the account.", examples=["survey"])
+    sequence: int = Field(ge=0, lt=2**62, description="The number of the entry.", examples=[1])
+    head: str = Field(pattern="^[0-9a-f]{64}$", description="The head after that entry.", examples=["0" * 64])
+    commitment: str | None = Field(None, max_length=64, description="The commitment to the answer, if there is one.")
+
+
 class PreviewBody(Body):
     """What a question would cost."""
 

@@ -47,7 +47,7 @@ def make_demo(home: Path, **given: Any) -> Demo:
     needed("pyarrow.parquet", "data").write_table(invented_people(), source / "people.parquet")
     (source / VISITS).write_text(invented_visits(), encoding="utf8")
     settings = Settings.write(home, **{"name": "demonstration", "folders": [str(source)], **given})
-    with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
+    with Store(settings) as store, Ledger(settings.ledger, **settings.beside_ledger) as ledger:
         people, catalogue = People(store), Catalogue(store, ledger)
         people.add(OWNER, "owner", by=None)
         for name, role in (*((each, "analyst") for each in ANALYSTS), (AUDITOR, "auditor")):

@@ -43,6 +43,7 @@ class Workplace:
     ledger: str = field(repr=False)
     private: Path
     lease: float
+    witness: str | None = field(default=None, repr=False)
     databases: tuple[str, ...] = field(default=(), repr=False)
     memory: int = 0
     """Megabytes beyond what it takes when it starts; 0 is no limit."""
@@ -145,7 +146,8 @@ def serve(connection: Connection, place: Workplace) -> None:
     log_as_json()
     if place.answers:
         warm_up()
-    ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
+    options = {"private": place.private, "witness": place.witness}
+    ledger = Ledger(place.ledger, **options, lease=place.lease, create=False)
     leave_no_core()
     limit_memory(place.memory)
     do_jobs(connection, partial(perform, ledger, place), before_exit=remove_own_folders)

@@ -308,6 +308,14 @@ class Verified(Reply):
     """What a verification of the ledger found."""
 
 
+class Presented(Reply):
+    """Whether the ledger has what a receipt proves."""
+
+    found: bool = Field(description="Whether the head of the receipt lies on the chain.")
+    problem: str | None = Field(description="What is missing; null if nothing is.")
+    closed: bool = Field(description="Whether nothing is debited from now on, until the ledger is adopted.")
+
+
 class History(Reply):
     """Entries of the chain, in words."""
 
@@ -336,6 +344,16 @@ class Health(Reply):
     ok: bool = Field(description="True.")
     name: str = Field(description="Of the centre.")
     version: str = Field(description="Of optcomp.")
+
+
+class Ready(Reply):
+    """Whether questions can be answered."""
+
+    ok: bool = Field(description="Whether they can.")
+    state: str = Field(
+        description="`ready`; `doubt`: the ledger may be a copy; `unreachable`: the ledger cannot be read; "
+        "`processes`: no process answers."
+    )
 
 
 def declaration_of(found: catalogue.Dataset) -> dict[str, Any]:

@@ -47,6 +47,10 @@ class RunnerSettings(Protocol):
         """The folder with the keys of the ledger."""
 
     @property
+    def witness(self) -> str | None:
+        """The witness of the ledger, if it has one."""
+
+    @property
     def seconds(self) -> float:
         """That one question may take."""
 
@@ -298,7 +302,8 @@ class _Call:
 def _workplace(settings: RunnerSettings) -> Workplace:
     lease = max(_LEAST_LEASE, settings.seconds + 5)
     databases = tuple(getattr(settings, "databases", ()))
-    return Workplace(settings.home, settings.ledger, settings.private, lease, databases, settings.memory)
+    about = settings.home, settings.ledger, settings.private, lease, settings.witness
+    return Workplace(*about, databases, settings.memory)
 
 
 def _numbers(turns: Turns) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from optcomp.center import replies
 from optcomp.center.buckets import Buckets
 from optcomp.center.calculators import Calculators
 from optcomp.center.cancellations import Cancelling
@@ -45,6 +46,10 @@ _MOST_REFUSALS = 30
 """Refusals of one seat, or of the releases of one data set, that are noted in a minute: nobody fills the database."""
 _AGAIN = 30.0
 """Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
+_WATCH = 5.0
+"""Seconds after which the ledger is looked at again; a restore to a point after the last look is not noticed by it."""
+_STALE = 60.0
+"""Seconds after the last look from which on the service does not count as ready."""
 
 ASKING: ContextVar[int | None] = ContextVar("optcomp_asking", default=None)
 """Who asks, by number: set once for each request, so that no endpoint can forget whose turn a job takes."""
@@ -63,7 +68,7 @@ class Service:
         """`finishing` is what else goes on with work that was paid for and interrupted."""
         self.settings, self._more, self._calculates = settings, tuple(finishing), calculates
         self.store = Store(settings)
-        self.ledger = Ledger(settings.ledger, private=settings.private)
+        self.ledger = Ledger(settings.ledger, **settings.beside_ledger)
         self.people, self.changes = People(self.store), Changes(self.store)
         self.catalogue = Catalogue(self.store, self.ledger)
         self.choices = Choices(self.store)
@@ -72,6 +77,11 @@ class Service:
         self.meters, self._buckets = Meters(), Buckets(settings.bucket)
         self.calculators = Calculators(settings)
         self._finishing: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._doubt: str | None = None
+        """Why the ledger may be a copy, when it was looked at last."""
+        self._looked: float | None = None
+        """When that was, by the clock of the event loop; None if the ledger could not be looked at."""
         self._calculating: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -79,7 +89,9 @@ class Service:
         await self.runners.start()
         if self._calculates:
             self._calculating = asyncio.create_task(self.calculators.start())
+        await self.watch()
         self._finishing = asyncio.create_task(self._keep_finishing())
+        self._watching = asyncio.create_task(self._keep_watching())
 
     async def _keep_finishing(self) -> None:
         while True:
@@ -88,6 +100,31 @@ class Service:
             except Exception as error:  # the same question again runs them too
                 log({"event": "finish", "failure": described(error)})
             await asyncio.sleep(_AGAIN)
+
+    async def watch(self) -> None:
+        """Look whether the ledger may be a copy; let anchor and witness know how far it has come if it is not."""
+        try:
+            doubt = await run_in_threadpool(self.ledger.watch)
+        except Exception as error:  # it cannot be reached now; nothing is debited meanwhile
+            log({"event": "watch", "failure": described(error)})
+            self._looked = None
+            return
+        if doubt is not None and doubt != self._doubt:
+            log({"event": "ledger in doubt", "reason": doubt})
+        self._doubt, self._looked = doubt, asyncio.get_running_loop().time()
+
+    async def _keep_watching(self) -> None:
+        while True:
+            await asyncio.sleep(_WATCH)
+            await self.watch()
+
+    def readiness(self) -> str:
+        """Return "ready", or why no question can be answered now: "doubt", "unreachable" or "processes"."""
+        if self._looked is None or asyncio.get_running_loop().time() > self._looked + _STALE:
+            return "unreachable"
+        if self._doubt is not None:
+            return "doubt"
+        return "ready" if self.runners.processes else "processes"
 
     async def finish(self) -> None:
         """Run requests that were paid for and whose process is gone, under their own keys."""
@@ -143,6 +180,18 @@ class Service:
                 raise not_answered() from None
             raise
 
+    def present(self, receipt: Mapping[str, Any], person: Person) -> replies.Presented:
+        """Look for what a receipt proves; see `Ledger.present`."""
+        trusted = person.role in ("owner", "auditor")
+        problem = self.ledger.present(receipt, close=trusted)
+        if problem is None:
+            return replies.Presented(found=True, problem=None, closed=False)
+        with suppress(OptcompError):  # noted at most so often in a minute
+            self.people.count(f"receipts {person.id}", _MOST_REFUSALS)
+            self.changes.record(person.name, "presented a receipt that does not fit", {"entry": receipt["sequence"]})
+        words = problem if trusted else "the ledger has no such entry"  # how long it is would tell what others do
+        return replies.Presented(found=False, problem=words, closed=trusted and self.ledger.doubt is not None)
+
     def shared(self, dataset: Dataset) -> list[dict[str, Any]]:
         """Seats with the requests whose answers are shared."""
         requests: dict[int, list[int]] = {}
@@ -167,10 +216,11 @@ class Service:
 
     async def close(self) -> None:
         """End the runners, and give back all connections."""
-        if self._finishing is not None:
-            self._finishing.cancel()
-            with suppress(asyncio.CancelledError, CenterError):
-                await self._finishing
+        for task in (self._finishing, self._watching):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError, CenterError):
+                    await task
         await self.runners.close()
         await self.cancelling.close()
         if self._calculating is not None:

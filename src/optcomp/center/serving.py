@@ -76,7 +76,7 @@ def serve(
     `application` names what workers run, as module:function.
     """
     listening.check()
-    with Store(settings), Ledger(settings.ledger, private=settings.private):
+    with Store(settings), Ledger(settings.ledger, **settings.beside_ledger):
         pass  # what does not open is told here, and not by every worker
     os.environ[HOME] = str(settings.home)
     for name in _THREADS:

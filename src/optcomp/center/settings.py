@@ -46,6 +46,8 @@ class Settings:
     """The folder with the ledger's keys."""
     database: str = field(repr=False)
     """The centre's own database: a file, or a postgresql:// address."""
+    witness: str | None = field(default=None, repr=False)
+    """A folder on other storage, or a second postgresql:// database, that learns of every debit before its answer."""
     folders: tuple[Path, ...] = ()
     """Owners register files below these, and nowhere else."""
     databases: tuple[str, ...] = field(default=(), repr=False)
@@ -96,6 +98,11 @@ class Settings:
     def releases(self) -> Path:
         """Where the records of releases are kept."""
         return self.home / RELEASES
+
+    @property
+    def beside_ledger(self) -> dict[str, Any]:
+        """What `Ledger` is opened with, apart from its address."""
+        return {"private": self.private, "witness": self.witness}
 
     @property
     def shown_ledger(self) -> str:
@@ -171,13 +178,14 @@ def _settings(home: Path, given: Mapping[str, Any]) -> Settings:
     read = {key: _READERS[key](key, value) for key, value in given.items() if value is not None}
     ledger = _placed(home, read.pop("ledger", _LEDGER))
     beside = Path(f"{ledger}.private") if "://" not in ledger else home / f"{_LEDGER}.private"
-    private = read.pop("private", None)
+    private, witness = read.pop("private", None), read.pop("witness", None)
     return Settings(
         home=home,
         name=read.pop("name", "data centre"),
         ledger=ledger,
         private=beside if private is None else home / private,
         database=_placed(home, read.pop("database", _DATABASE)),
+        witness=None if witness is None else _placed(home, witness),
         **read,
     )
 
@@ -260,7 +268,7 @@ def _flag(key: str, value: object) -> bool:
 
 
 _READERS: dict[str, Callable[[str, object], Any]] = {
-    **dict.fromkeys(("name", "ledger", "database"), _text),
+    **dict.fromkeys(("name", "ledger", "database", "witness"), _text),
     "private": _folder,
     "folders": _folders,
     **dict.fromkeys(("databases", "hosts"), _texts),

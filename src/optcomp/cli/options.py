@@ -108,3 +108,13 @@ Private = Annotated[
         show_default=False,
     ),
 ]
+Witness = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER|POSTGRESQL",
+        envvar="OPTCOMP_WITNESS",
+        help="A folder on other storage, or a second database, that learns of every debit; debits then need it.",
+        show_default=False,
+        show_envvar=True,
+    ),
+]

@@ -22,6 +22,7 @@ from hashlib import sha256
 from json.encoder import encode_basestring_ascii as _quoted
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 from weakref import WeakSet
 
 from optcomp.errors import InvalidInput
@@ -247,24 +248,42 @@ def file_identity(path: str | os.PathLike[str]) -> str:
     return f"{found.st_dev}:{found.st_ino}"
 
 
+class Doubt(NamedTuple):
+    """Why a ledger may be a copy, or may have gone back in time."""
+
+    reason: str
+    lost: bool = False
+    """Whether it is proved that this database had entries which it has no more: then it is one for every server."""
+
+
 def judge(
-    seen: Seen | None, ledger: str, incarnation: int, sequence: int, head_at: Callable[[int], str | None], file: str
-) -> str | None:
-    """Why this ledger is taken as a copy, in words; None if it is the one that the anchor knows.
+    seen: Seen | None,
+    ledger: str,
+    incarnation: int,
+    sequence: int,
+    head_at: Callable[[int], str | None],
+    file: str,
+    name: str = "anchor",
+) -> Doubt | None:
+    """Return why this ledger is taken for a copy; None if it is the one that the anchor, or the witness, knows.
 
     `sequence` is the last entry of the database, `head_at` its head after an entry (entry 0: the first head).  An
-    anchor that knows less than the database is fine, if the database has the same head at that entry.
+    anchor that knows less than the database is fine, if the database has the same head at that entry.  That holds for
+    an older incarnation too: another server adopted this ledger, and nothing is missing that the anchor knows.
     """
     if seen is None:
-        return "there is no anchor beside it"
+        return Doubt("there is no anchor beside it" if name == "anchor" else f"the {name} does not know it")
     if seen.ledger != ledger:
-        return "the anchor beside it is that of another ledger"
-    if seen.file != file:
-        return "it is another file than the one that the anchor knows"
-    if seen.incarnation != incarnation:
-        return f"the anchor knows its incarnation {seen.incarnation}, and this is incarnation {incarnation}"
+        return Doubt(f"the {name} beside it is that of another ledger")
+    if seen.incarnation >= incarnation and seen.file != file:
+        return Doubt(f"it is another file than the one that the {name} knows")
+    same = seen.incarnation == incarnation
+    if seen.incarnation > incarnation:
+        return Doubt(
+            f"the {name} knows its incarnation {seen.incarnation}, and this is incarnation {incarnation}", True
+        )
     if seen.sequence > sequence:
-        return f"the anchor knows entry {seen.sequence}, and this ledger ends at entry {sequence}"
+        return Doubt(f"the {name} knows entry {seen.sequence}, and this ledger ends at entry {sequence}", same)
     if head_at(seen.sequence) != seen.head:
-        return f"the anchor knows another head at entry {seen.sequence}"
+        return Doubt(f"the {name} knows another head at entry {seen.sequence}", same)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import time
@@ -16,15 +17,21 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from optcomp.errors import InvalidInput, OptcompError
 from optcomp.ledger import schema
-from optcomp.ledger.anchor import Anchor, Seen, judge
+from optcomp.ledger.anchor import Anchor, Doubt, Seen, judge
 from optcomp.ledger.chain import Canonical, canonical, first_head, next_head
+from optcomp.ledger.columns import inserting_transaction, table_number, transaction_number
 from optcomp.ledger.database import Database, NoLedgerYet
 from optcomp.ledger.keys import Keys
 from optcomp.ledger.schema import ENTRIES, FACTS
 from optcomp.ledger.transactions import Row, Run, Statement, Transaction
+from optcomp.ledger.witness import Memory, witness_of
 
 _ANCHOR = "anchor"
-"""The file in the private folder."""
+"""The file in the private folder, and what it is called."""
+_WITNESS = "witness"
+"""What a witness is called."""
+_TRANSACTIONS = 2**32
+"""PostgreSQL keeps so many numbers of transactions with its rows; then it begins again, with another epoch."""
 
 
 class Facts(NamedTuple):
@@ -35,12 +42,34 @@ class Facts(NamedTuple):
     place: str
     sequence: int
     head: str
+    lost: str | None
+    """What showed that entries are missing."""
+    witnessed: int | None
+    """1 if nothing is debited without a witness."""
+    entries_table: int | None
+    """The number of the table of entries that the head was written for; this and what follows only in PostgreSQL."""
+    table_now: int | None
+    inserted_by: int | None
+    """The number of the transaction that inserted the last entry, as it was stored with it."""
+    inserting: int | None
+    """Its low 32 bits, as PostgreSQL keeps them."""
 
 
-_FACTS = select(*(FACTS.c[name] for name in Facts._fields))
+_STORED_FACTS = ("ledger", "incarnation", "place", "sequence", "head", "lost", "witnessed", "entries_table")
+_FACTS = select(
+    *(FACTS.c[name] for name in _STORED_FACTS),
+    table_number(ENTRIES.name),
+    ENTRIES.c.inserted_by,
+    inserting_transaction(ENTRIES.name),
+).select_from(FACTS.outerjoin(ENTRIES, ENTRIES.c.sequence == FACTS.c.sequence))
 _READ_FACTS = Statement(_FACTS)
 _HEAD_AT = Statement(select(ENTRIES.c.head).where(ENTRIES.c.sequence == bindparam("known")))
-_ENTER = Statement(insert(ENTRIES))
+_ENTER = Statement(
+    insert(ENTRIES).values(
+        {name: bindparam(name) for name in ("sequence", "at", "kind", "account", "body", "head")}
+        | {"inserted_by": transaction_number()}
+    )
+)
 _MOVE = Statement(update(FACTS).values(sequence=bindparam("last"), head=bindparam("newest")), changes_one=True)
 
 
@@ -119,14 +148,23 @@ class Writing:
 class Books:
     """An open ledger, from within."""
 
-    def __init__(self, address: str | Path, private: str | Path | None, *, lease: float, create: bool) -> None:
+    def __init__(
+        self,
+        address: str | Path,
+        private: str | Path | None,
+        *,
+        lease: float,
+        create: bool,
+        witness: str | Path | None = None,
+    ) -> None:
         self.database = Database(address, create=create)
         self.lease = lease
         self.private = _private(self.database, private)
         self._anchor = None if self.private is None else Anchor(self.private / _ANCHOR)
+        self._memories: dict[str, Memory] = {} if self._anchor is None else {_ANCHOR: self._anchor}
         try:
             self.keys = self._keys(create=create)
-            self.id, public_key = self._begin(create=create)
+            self.id, public_key = self._begin(witness, create=create)
         except BaseException:
             self.close()
             raise
@@ -161,26 +199,33 @@ class Books:
         with self.database.read() as connection:
             return schema.exists(connection)
 
-    def _begin(self, *, create: bool) -> tuple[str, str | None]:
+    def _begin(self, witness: str | Path | None, *, create: bool) -> tuple[str, str | None]:
         """Create the tables where there are none, in one transaction; then say which ledger this is."""
         if create and self._is_new():
-            self._create()
+            self._create(witnessed=witness is not None)
         with self.database.read() as connection:
             if not schema.exists(connection):
                 if schema.holds_nothing(connection):
                     raise NoLedgerYet("ledger", self.database.shown, "is an empty database")
                 raise InvalidInput("ledger", self.database.shown, "is not a ledger")
-        with self.database.write() as connection:
-            schema.migrate(connection)
-            facts = connection.execute(select(FACTS)).one()
+        with self.database.transaction() as transaction:
+            if schema.migrate(transaction.connection):
+                writing = Writing(transaction, read_facts(transaction.connection))
+                writing.append("migrated", None, {"version": schema.VERSION})
+                writing.finish()
+            facts = transaction.connection.execute(select(FACTS)).one()
+            place = self.database.place(transaction.connection)
         if facts.sequence == 1:
             self.database.settle()
+        if witness is not None:
+            self._memories[_WITNESS] = witness_of(witness, facts.ledger, place)
         new = facts.sequence == 1 and self.keys is not None  # a copy has no keys beside it
-        if self._anchor is not None and new and self._anchor.read() is None:
-            self._tell_anchor(facts.ledger, facts.incarnation, 1, facts.head, facts.place)  # nothing has happened yet
+        for memory in self._memories.values():
+            if new and memory.read() is None:  # nothing has happened yet
+                memory.write(Seen(facts.ledger, facts.incarnation, 1, facts.head, facts.place))
         return facts.ledger, facts.public_key
 
-    def _create(self) -> None:
+    def _create(self, *, witnessed: bool) -> None:
         if self.database.sqlite:
             with suppress(FileExistsError):  # one that is there is not opened: closing it would drop SQLite's locks
                 os.close(os.open(self.database.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -193,7 +238,8 @@ class Books:
             place = self.database.place(connection)
             first = {"id": 1, "ledger": ledger, "version": schema.VERSION, "incarnation": 1, "sequence": 0}
             first |= {"place": place, "public_key": key, "head": first_head(ledger)}
-            connection.execute(insert(FACTS), first)
+            first |= {"entries_table": table_number(ENTRIES.name), "witnessed": int(witnessed)}
+            connection.execute(insert(FACTS).values(first))
             writing = Writing(transaction, read_facts(connection))
             writing.append("created", None, {"ledger": ledger, "public_key": key, "place": place})
             writing.finish()
@@ -207,7 +253,7 @@ class Books:
         The anchor is told after the commit and before anything can be revealed.  `read` is a query that is asked as
         soon as the ledger is locked; it saves waiting once more.
         """
-        seen = self.last_seen() if debits else None  # before the lock, which others wait for
+        seen = self.last_seen() if debits else {}  # before the lock, which others wait for
         with self.database.transaction([(_READ_FACTS, {}), *([] if read is None else [read])]) as transaction:
             found = transaction.first
             facts = Facts(*found[0] or ())
@@ -217,24 +263,29 @@ class Books:
             yield writing
             writing.finish()
         if writing.sequence != facts.sequence and debits:
-            self._tell_anchor(writing.ledger, writing.incarnation, writing.sequence, writing.head, facts.place)
+            self._remember(Seen(writing.ledger, writing.incarnation, writing.sequence, writing.head, facts.place))
 
-    def _tell_anchor(self, ledger: str, incarnation: int, sequence: int, head: str, place: str) -> None:
-        if self._anchor is not None:
-            self._anchor.write(Seen(ledger, incarnation, sequence, head, place))
+    def _remember(self, seen: Seen) -> None:
+        for memory in self._memories.values():
+            memory.write(seen)
 
-    def _check_original(self, connection: Connection, facts: Facts, seen: Seen | None) -> None:
-        reason = self._doubt(connection, facts, seen)
-        if reason is not None:
-            raise LedgerCopied(self.database.shown, reason)
+    def _check_original(self, connection: Connection, facts: Facts, seen: Mapping[str, Seen | None]) -> None:
+        doubt = self._doubt(connection, facts, seen)
+        if doubt is not None:
+            raise LedgerCopied(self.database.shown, doubt.reason)
 
-    def _doubt(self, connection: Connection, facts: Facts, seen: Seen | None) -> str | None:
-        """Why this may not be the original, if so; what the anchor knows was read before the facts."""
+    def _doubt(self, connection: Connection, facts: Facts, seen: Mapping[str, Seen | None]) -> Doubt | None:
+        """Return why this may not be the original, if so; what anchor and witness know was read before the facts."""
         place = self.database.place(connection)
         if place != facts.place:
-            return "it lies in another place than it was made in"
-        if self._anchor is None:
-            return None
+            return Doubt("it lies in another place than it was made in")
+        if facts.lost is not None:
+            return Doubt(facts.lost)
+        restored = _restored(facts)
+        if restored is not None:
+            return Doubt(restored)
+        if facts.witnessed and _WITNESS not in seen:
+            return Doubt("it debits only together with its witness, and was opened without it")
 
         def head_at(sequence: int) -> str | None:
             if sequence == facts.sequence:
@@ -242,48 +293,107 @@ class Books:
             found = _HEAD_AT.row(connection, {"known": sequence})
             return None if found is None else str(found[0])
 
-        return judge(seen, facts.ledger, facts.incarnation, facts.sequence, head_at, place)
+        own = facts.ledger, facts.incarnation, facts.sequence, head_at, place
+        found = (judge(known, *own, name) for name, known in seen.items() if not _spent_since(connection, known, facts))
+        return next(filter(None, found), None)
 
     def doubt(self) -> str | None:
-        """Why this may not be the original; None if it is."""
+        """Return why this may not be the original; None if it is."""
         seen = self.last_seen()
         with self.database.read() as connection:
             return self.doubt_within(connection, seen)
 
-    def doubt_within(self, connection: Connection, seen: Seen | None) -> str | None:
-        """The same inside a transaction, with what the anchor knew before it began."""
-        return self._doubt(connection, read_facts(connection), seen)
+    def doubt_within(self, connection: Connection, seen: Mapping[str, Seen | None]) -> str | None:
+        """The same inside a transaction, with what anchor and witness knew before it began."""
+        found = self._doubt(connection, read_facts(connection), seen)
+        return None if found is None else found.reason
+
+    def watch(self) -> str | None:
+        """Let anchor and witness know how far the ledger has come; return why it may not be the original, if so.
+
+        What proves that entries are missing is stored in the ledger, and then refuses debits on every server.
+        """
+        seen = self.last_seen()
+        with self.database.read() as connection:
+            facts = read_facts(connection)
+            doubt = self._doubt(connection, facts, seen)
+        if doubt is None:
+            self._remember(Seen(facts.ledger, facts.incarnation, facts.sequence, facts.head, facts.place))
+            return None
+        if doubt.lost:
+            with suppress(InvalidInput):  # whoever may only read the ledger does not debit it either
+                self.note_lost(doubt.reason, facts.incarnation)
+        return doubt.reason
+
+    def note_lost(self, reason: str, incarnation: int) -> None:
+        """Have every server refuse debits until the ledger is adopted; not if that has happened meanwhile."""
+        change = update(FACTS).where(FACTS.c.incarnation == incarnation, FACTS.c.lost.is_(None)).values(lost=reason)
+        with self.database.write() as connection:
+            connection.execute(change)
 
     def adopted(self, writing: Writing) -> None:
         """Where the ledger lies now is its place from now on."""
         place = self.database.place(writing.connection)
         writing.incarnation += 1
-        change = {"incarnation": writing.incarnation, "place": place}
+        change = {"incarnation": writing.incarnation, "place": place, "lost": None}
+        change |= {"entries_table": table_number(ENTRIES.name), "witnessed": int(_WITNESS in self._memories)}
         writing.connection.execute(update(FACTS).values(**change))
 
-    def settle_anchor(self) -> None:
-        """Write the anchor anew, after an adoption."""
-        if self._anchor is None:
-            return
+    def settle_memories(self) -> None:
+        """Write anchor and witness anew, after an adoption."""
         with self.database.read() as connection:
             facts = read_facts(connection)
-        self._anchor.replace(Seen(facts.ledger, facts.incarnation, facts.sequence, facts.head, facts.place))
+        for memory in self._memories.values():
+            memory.replace(Seen(facts.ledger, facts.incarnation, facts.sequence, facts.head, facts.place))
 
-    def last_seen(self) -> Seen | None:
-        """What the anchor knows."""
-        return None if self._anchor is None else self._anchor.read()
+    def last_seen(self) -> dict[str, Seen | None]:
+        """Return what the anchor and the witness know, as far as there are any."""
+        return {name: memory.read() for name, memory in self._memories.items()}
 
     def close(self) -> None:
         """Give everything back."""
         self.database.close()
-        if self._anchor is not None:
-            self._anchor.close()
+        for memory in self._memories.values():
+            memory.close()
 
 
 def _private(database: Database, given: str | Path | None) -> Path | None:
     if given is not None:
         return Path(given)
     return database.path.with_name(f"{database.path.name}.private") if database.sqlite else None
+
+
+def _restored(facts: Facts) -> str | None:
+    """Return what shows, inside a database of PostgreSQL, that its rows were restored from a dump."""
+    if facts.inserting is None:  # SQLite
+        return None
+    if facts.entries_table != facts.table_now:
+        return "its tables were made anew, as a restored dump makes them"
+    return wrongly_inserted(facts.sequence, facts.inserted_by, facts.inserting)
+
+
+def wrongly_inserted(sequence: int, inserted_by: int | None, inserting: int) -> str | None:
+    """Return why a row of `entries` in PostgreSQL is not as the ledger inserted it; None if it is."""
+    if inserted_by is None:
+        return f"entry {sequence} was written by an older version of this program: stop all of its servers"
+    if inserted_by % _TRANSACTIONS != inserting:
+        return (
+            f"entry {sequence} was not inserted by the ledger: it was restored from a dump, or its table was rewritten"
+        )
+    return None
+
+
+def _spent_since(connection: Connection, known: Seen | None, facts: Facts) -> bool:
+    """Whether the ledger was adopted with all of its budget spent, after what an anchor or a witness knows."""
+    if known is None or known.ledger != facts.ledger or known.incarnation >= facts.incarnation:
+        return False
+    return any(body["spent"] and body["incarnation"] > known.incarnation for _, body in adoptions(connection))
+
+
+def adoptions(connection: Connection) -> list[tuple[int, dict[str, Any]]]:
+    """Return the entries by which the ledger was adopted: sequence and body."""
+    wanted = select(ENTRIES.c.sequence, ENTRIES.c.body).where(ENTRIES.c.kind == "adopted").order_by(ENTRIES.c.sequence)
+    return [(row.sequence, json.loads(row.body)) for row in connection.execute(wanted)]
 
 
 def read_facts(connection: Connection) -> Facts:

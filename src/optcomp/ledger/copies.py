@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from optcomp.errors import InvalidInput
-from optcomp.ledger.books import Books, Writing
+from optcomp.ledger.books import Books, Writing, adoptions, read_facts
 from optcomp.ledger.chain import canonical
 from optcomp.ledger.keys import Keys
 from optcomp.ledger.receipts import Receipt
@@ -102,7 +102,7 @@ def adopt(books: Books, head: str | Receipt, *, take_as_spent: bool = False) -> 
     if not isinstance(given, str) or not _HEAD.fullmatch(given):
         raise InvalidInput("head", given, "must be the head of a receipt: 64 digits in hex, small letters")
     seen = books.last_seen()
-    if seen is not None and seen.ledger != books.id:
+    if any(known is not None and known.ledger != books.id for known in seen.values()):
         raise InvalidInput("private", str(books.private), "is the private folder of another ledger")
     with books.writing(debits=False) as writing:
         if books.doubt_within(writing.connection, seen) is None and not take_as_spent:
@@ -112,25 +112,46 @@ def adopt(books: Books, head: str | Receipt, *, take_as_spent: bool = False) -> 
             raise InvalidInput("head", given, f"{missing}; {_ADVICE}")
         new_key = _new_keys(books)
         _enter(books, writing, given, spent=take_as_spent)
-    books.settle_anchor()
+    books.settle_memories()
     return Adoption(books.id, writing.incarnation, writing.sequence, writing.head, take_as_spent, new_key)
 
 
 def _missing(books: Books, writing: Writing, given: str) -> str | None:
     """What says that debits may be missing in this copy."""
-    seen = books.last_seen()
-    if seen is not None:
+    for name, seen in books.last_seen().items():
+        if seen is None:
+            continue
         if seen.incarnation > writing.incarnation or seen.sequence > writing.sequence:
-            return f"the anchor knows entry {seen.sequence}, and this copy ends at entry {writing.sequence}"
+            return f"the {name} knows entry {seen.sequence}, and this copy ends at entry {writing.sequence}"
         known = select(ENTRIES.c.head).where(ENTRIES.c.sequence == seen.sequence)
         if writing.connection.scalar(known) != seen.head:
-            return f"the anchor knows another head at entry {seen.sequence} than this copy has"
+            return f"the {name} knows another head at entry {seen.sequence} than this copy has"
     if given == _adopted_before(writing):
         return None
     within = writing.connection.scalar(select(ENTRIES.c.sequence).where(ENTRIES.c.head == given))
     if within is not None:  # what follows it was told to nobody, or somebody would have a newer receipt
         return None
     return f"is that of none of its {writing.sequence} entries: debits may be missing in this copy"
+
+
+def present(books: Books, given: Receipt | Mapping[str, Any], *, close: bool) -> str | None:
+    """Return what a receipt shows to be missing in this ledger; with `close` it debits nothing from then on."""
+    receipt = given if isinstance(given, Receipt) else Receipt.read(given)
+    if receipt.ledger != books.id:
+        raise InvalidInput("receipt", receipt.ledger, f"is of another ledger than this one, {books.id}")
+    with books.database.read() as connection:
+        facts = read_facts(connection)
+        head = connection.scalar(select(ENTRIES.c.head).where(ENTRIES.c.sequence == receipt.sequence))
+        spent = [entry for entry, body in adoptions(connection) if body["spent"] and entry <= receipt.sequence]
+    if head == receipt.head:
+        return None
+    has = f"ends at entry {facts.sequence}" if head is None else "has another head there"
+    reason = f"a receipt knows entry {receipt.sequence}, and this ledger {has}"
+    if spent:  # what was lost counts as spent already
+        return f"{reason}; it was adopted with all of its budget spent at entry {spent[0]}, which may be the reason"
+    if close:
+        books.note_lost(reason, facts.incarnation)
+    return reason
 
 
 def _adopted_before(writing: Writing) -> str | None:

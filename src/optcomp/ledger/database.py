@@ -70,8 +70,9 @@ class WholeReading:
 class Database:
     """Where a ledger lives."""
 
-    def __init__(self, address: str | Path, *, create: bool) -> None:
-        self._process = os.getpid()
+    def __init__(self, address: str | Path, *, create: bool, argument: str = "ledger") -> None:
+        """`argument` is what errors call it."""
+        self._process, self._argument = os.getpid(), argument
         self.url = _url(address)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
@@ -186,7 +187,7 @@ class Database:
         else:
             return
         raise InvalidInput(
-            "ledger", self.shown, f"the database cannot be used now ({kind}); nothing was revealed"
+            self._argument, self.shown, f"the database cannot be used now ({kind}); nothing was revealed"
         ) from None
 
     def check_process(self) -> None:

@@ -66,6 +66,8 @@ class Derivation:
         self.public_key: str | None = None
         self.place: str | None = None
         self.incarnation = 0
+        self.version = 0
+        """Of the schema, as far as entries tell: 0 until one that migrates the ledger."""
         self.holders: dict[int, DerivedHolder] = {}
         self.slots: dict[int, DerivedSlot] = {}
         self.mechanisms: dict[int, DerivedMechanism] = {}
@@ -92,6 +94,7 @@ class Derivation:
             "cap": self._cap,
             "failed": self._failed,
             "adopted": self._adopted,
+            "migrated": self._migrated,
         }
 
     def take(self, entry: Entry, body: Any, row: Asked | None, about: str | None) -> None:
@@ -403,6 +406,11 @@ class Derivation:
         for slot in self.slots.values():
             if slot.state == SlotState.FREE:
                 slot.state = SlotState.SPENT
+
+    def _migrated(self, entry: Entry, body: Any, row: Asked | None, about: str | None) -> None:
+        if not self.version < body["version"]:
+            self._wrong(entry, "it migrates the ledger to a version that it has")
+        self.version = body["version"]
 
 
 def _epsilon(paid: Any) -> Fraction:

@@ -106,5 +106,6 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "handed on": lambda body: f"slot {body['slot']}, now {body['name']}",
     "reserve": lambda body: f"slot {body['slot']}, now {body['name']}",
     "adopted": lambda body: "a copy of this ledger was taken over",
+    "migrated": lambda body: f"schema version {body['version']}",
 }
 """What entries say by themselves; others are described by their request."""

@@ -56,6 +56,8 @@ class Ledger:
 
     `private` is the folder with the keys and the anchor: by default beside the file; without it mechanisms are closed.
     `lease` is how many seconds a request may run before somebody else may finish it.
+    `witness` is a folder on other storage, or a second postgresql:// database, that learns of every debit before its
+    answer is told; without it nothing is debited.  It notices a ledger that went back in time with its private folder.
     """
 
     def __init__(
@@ -65,10 +67,11 @@ class Ledger:
         private: str | Path | None = None,
         lease: float = LEASE,
         create: bool = True,
+        witness: str | Path | None = None,
     ) -> None:
         if not isinstance(lease, int | float) or not 0 < lease <= 86_400:
             raise InvalidInput("lease", lease, "must be a number of seconds above 0, at most a day")
-        self._books = Books(address, private, lease=float(lease), create=create)
+        self._books = Books(address, private, lease=float(lease), create=create, witness=witness)
 
     @property
     def id(self) -> str:
@@ -91,6 +94,21 @@ class Ledger:
     def doubt(self) -> str | None:
         """Why this may be a copy, which debits nothing; None if it is the original."""
         return self._books.doubt()
+
+    def watch(self) -> str | None:
+        """Let the anchor and the witness know how far the ledger has come; return why it may be a copy, if so.
+
+        A server that calls it now and then notices a restore although it debited nothing since.
+        """
+        return self._books.watch()
+
+    def present(self, receipt: Receipt | Mapping[str, Any], *, close: bool = True) -> str | None:
+        """Return what a receipt shows to be missing here; None if the ledger has what the receipt proves.
+
+        A ledger that lacks it went back in time: it debits nothing any more, on any server, until it is adopted.
+        `close=False` only looks: receipts are not signed, so do not let everybody close a ledger.
+        """
+        return copies.present(self._books, receipt, close=close)
 
     def open(
         self,

@@ -9,6 +9,10 @@
 
 Amounts are exact, and therefore text.  `guard` is floor(2^62 · share) of a holder's filter, derived from the text in
 the same write: the database itself refuses a holder that spends more than its cap.
+
+In PostgreSQL every entry stores the number of the transaction that inserted it.  PostgreSQL itself keeps the low 32
+bits with the row (`xmin`), and no client can choose those: rows that were restored from a dump have others.  Therefore
+rows of `entries` are never updated, and never inserted within a savepoint, which has a number of its own.
 """
 
 from __future__ import annotations
@@ -28,14 +32,15 @@ from sqlalchemy import (
     UniqueConstraint,
     inspect,
     select,
+    text,
     update,
 )
 
 from optcomp.errors import InvalidInput
-from optcomp.ledger.columns import RowNumber, one_of
+from optcomp.ledger.columns import RowNumber, one_of, table_number
 from optcomp.ledger.states import AccountState, RequestState, SlotState
 
-VERSION = 1
+VERSION = 2
 """Of the schema."""
 FULL = 2**62
 """The guard of a budget that is all spent."""
@@ -55,6 +60,9 @@ FACTS = Table(
     Column("public_key", Text, nullable=True),
     Column("sequence", BigInteger, nullable=False),
     Column("head", String(64), nullable=False),
+    Column("entries_table", BigInteger, nullable=True),  # number (oid) of the table `entries` in PostgreSQL
+    Column("lost", Text, nullable=True),  # what showed that entries are missing; nothing is debited until adoption
+    Column("witnessed", Integer, nullable=True),  # 1 if it was created or adopted with a witness: debits then need it
     CheckConstraint("id = 1"),
 )
 
@@ -134,9 +142,19 @@ ENTRIES = Table(
     Column("account", BigInteger, nullable=True),
     Column("body", Text, nullable=False),
     Column("head", String(64), nullable=False),
+    Column("inserted_by", BigInteger, nullable=True),  # number of the PostgreSQL transaction; NULL before version 2
 )
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+
+def _to_version_2(connection: Connection) -> None:
+    """Columns by which a restored PostgreSQL database is noticed."""
+    added = "entries_table BIGINT", "lost TEXT", "witnessed INTEGER"
+    for table, column in ((ENTRIES, "inserted_by BIGINT"), *((FACTS, column) for column in added)):
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {column}"))
+    connection.execute(update(FACTS).values(entries_table=table_number(ENTRIES.name)))
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _to_version_2}
 """From each version to the next; every one is tested with a ledger that was written by its version."""
 
 
@@ -157,11 +175,12 @@ def create(connection: Connection, address: str) -> None:
     METADATA.create_all(connection)
 
 
-def migrate(connection: Connection) -> None:
-    """Bring a ledger to the newest version, step by step, in the caller's transaction."""
+def migrate(connection: Connection) -> bool:
+    """Bring a ledger to the newest version, step by step, in the caller's transaction; whether it was older."""
     found = connection.scalar(select(FACTS.c.version))
     if not isinstance(found, int) or found > VERSION:
         raise InvalidInput("ledger", found, f"has a version that this program does not know; it knows {VERSION}")
     for version in range(found, VERSION):
         MIGRATIONS[version](connection)
         connection.execute(update(FACTS).values(version=version + 1))
+    return found < VERSION

@@ -18,9 +18,10 @@ from sqlalchemy import Row, Table, select
 
 from optcomp.errors import InvalidInput, OptcompError
 from optcomp.interactive import RecordedTotal, in_words, recorded_total
-from optcomp.ledger.books import Books
+from optcomp.ledger.books import Books, wrongly_inserted
 from optcomp.ledger.chain import Broken, Entry, commitment, digest, first_head, follow
 from optcomp.ledger.claims import promised
+from optcomp.ledger.columns import inserting_transaction
 from optcomp.ledger.database import WholeReading
 from optcomp.ledger.derivation import CREATING, HOLDING, Derivation
 from optcomp.ledger.derived import DerivedHolder
@@ -32,6 +33,8 @@ from optcomp.ledger.states import AccountState, RequestState
 
 _ANSWERED = (RequestState.ANSWERED, RequestState.DELIVERED)
 """States with a stored answer; which of the two says only whether it was handed out, and is not in the chain."""
+_ACCEPTING = frozenset({"adopted", "migrated"})
+"""Kinds of entries from which on every entry must be one that the ledger inserted."""
 _ENTERED = ("", None)
 """Answer and salt of a request that is answered by being entered."""
 
@@ -73,6 +76,8 @@ class Verification:
     """How many of its entries hold."""
     findings: tuple[str, ...]
     """What is wrong, in plain words; empty if everything holds."""
+    doubt: str | None
+    """Why this may be a copy, or may have gone back in time; None if nothing shows it, and for exports."""
     accounts: tuple[VerifiedAccount, ...]
     theorems: tuple[str, ...]
     """All that were used."""
@@ -82,13 +87,14 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything holds."""
-        return not self.findings
+        """Whether everything holds, and this is the original as far as can be seen."""
+        return not self.findings and self.doubt is None
 
     def document(self) -> dict[str, Any]:
         """Ready for JSON."""
         own = {"ok": self.ok, "ledger": self.ledger, "sequence": self.sequence, "head": self.head}
-        own |= {"entries": self.entries, "findings": list(self.findings), "theorems": list(self.theorems)}
+        own |= {"entries": self.entries, "findings": list(self.findings), "doubt": self.doubt}
+        own |= {"theorems": list(self.theorems)}
         accounts = [each.document() for each in self.accounts]
         return own | {"accounts": accounts, "receipts": self.receipts, "seconds": round(self.seconds, 3)}
 
@@ -132,15 +138,17 @@ class Sought:
 def verify(books: Books, *, receipts: Iterable[Receipt | Mapping[str, Any]] = ()) -> Verification:
     """Derive everything again from the chain, and compare: see `Verification`."""
     started = time.monotonic()
+    seen = books.last_seen()
     with books.database.read_whole() as reading:
-        return _Check(books, reading).run(receipts, started)
+        doubt = books.doubt_within(reading.connection, seen)
+        return _Check(books, reading, doubt).run(receipts, started)
 
 
 class _Check:
     """One verification of one state of a database."""
 
-    def __init__(self, books: Books, reading: WholeReading) -> None:
-        self._books, self._reading = books, reading
+    def __init__(self, books: Books, reading: WholeReading, doubt: str | None) -> None:
+        self._books, self._reading, self._doubt = books, reading, doubt
         self._derivation = Derivation()
         self._wrong = self._derivation.findings.add
         self._facts = reading.connection.execute(select(FACTS)).one()
@@ -148,6 +156,8 @@ class _Check:
         self._next = self._head
         self._waiting: dict[int, Row[Any]] = {}
         """Requests with an answer, until the entry of the answer comes."""
+        self._restored: str | None = None
+        """What shows that an entry was restored from a dump, since the ledger was last adopted or migrated."""
 
     def run(self, receipts: Iterable[Receipt | Mapping[str, Any]], started: float) -> Verification:
         facts, sought = self._facts, Sought(receipts, self._facts.ledger, self._derivation)
@@ -159,7 +169,8 @@ class _Check:
             self._derivation.finish()
             self._compare()
         sought.finish()
-        return concluded(self._derivation, facts.ledger, self._entries, self._head, sought.count, started)
+        doubt = self._doubt or self._restored
+        return concluded(self._derivation, facts.ledger, self._entries, self._head, sought.count, started, doubt)
 
     def _follow(self, sought: Sought) -> None:
         requests = self._reading.rows(select(REQUESTS).order_by(REQUESTS.c.id))
@@ -185,10 +196,19 @@ class _Check:
             self._wrong(f"request {row.id} is in no entry of the chain")
 
     def _rows(self) -> Iterator[tuple[Entry, str]]:
-        columns = [ENTRIES.c[name] for name in ("sequence", "at", "kind", "account", "body", "head")]
-        for row in self._reading.rows(select(*columns).order_by(ENTRIES.c.sequence)):
-            self._next = row[5]
-            yield Entry(*row[:5]), row[5]
+        columns = [ENTRIES.c[name] for name in ("sequence", "at", "kind", "account", "body", "head", "inserted_by")]
+        every = select(*columns, inserting_transaction(ENTRIES.name)).order_by(ENTRIES.c.sequence)
+        for *entry, head, inserted_by, inserting in self._reading.rows(every):
+            self._next, found = head, Entry(*entry)
+            if inserting is not None:  # in PostgreSQL
+                self._trace(found, inserted_by, inserting)
+            yield found, head
+
+    def _trace(self, entry: Entry, inserted_by: int | None, inserting: int) -> None:
+        """Notice entries that the ledger did not insert; an adoption or a migration accepts those before it."""
+        if entry.kind in _ACCEPTING:
+            self._restored = None
+        self._restored = self._restored or wrongly_inserted(entry.sequence, inserted_by, inserting)
 
     def _check_request(self, entry: Entry, body: Any, row: Row[Any]) -> None:
         """What only the database has of a request that this entry creates."""
@@ -277,7 +297,13 @@ class _Check:
 
 
 def concluded(
-    derivation: Derivation, ledger: str, entries: int, head: str, receipts: int, started: float
+    derivation: Derivation,
+    ledger: str,
+    entries: int,
+    head: str,
+    receipts: int,
+    started: float,
+    doubt: str | None = None,
 ) -> Verification:
     """The result, after the last entry."""
     accounts = tuple(_account(each) for each in derivation.holders.values() if each.is_account)
@@ -285,7 +311,7 @@ def concluded(
     used |= {total.theorem for account in accounts for total in account.recorded}
     found = derivation.findings.all()
     seconds = time.monotonic() - started
-    return Verification(ledger, entries, head, entries, found, accounts, tuple(sorted(used)), receipts, seconds)
+    return Verification(ledger, entries, head, entries, found, doubt, accounts, tuple(sorted(used)), receipts, seconds)
 
 
 def _account(holder: DerivedHolder) -> VerifiedAccount:

@@ -43,6 +43,7 @@ class Payer:
         account: str | None,
         notice: Callable[[str], None],
         private: str | Path | None = None,
+        witness: str | Path | None = None,
     ) -> None:
         from optcomp.ledger import Ledger  # the extra is looked for before anything is read
 
@@ -52,9 +53,11 @@ class Payer:
         self._place: str | Path | None = None
         if self._ledger is None:
             self._place = beside(data) if ledger is None and data is not None else _checked_place(ledger)
-        elif private is not None:
-            raise InvalidInput("private", str(private), "must not be given beside a Ledger, which has its own")
-        self._own, self._private = self._ledger is None, private
+        self._options: dict[str, Any] = {"private": private, "witness": witness}
+        for name, value in self._options.items():
+            if value is not None and self._ledger is not None:
+                raise InvalidInput(name, str(value), "must not be given beside a Ledger, which has its own")
+        self._own = self._ledger is None
         self._asked = self._account_asked(account)
 
     def _account_asked(self, given: str | None) -> str | None:
@@ -145,9 +148,9 @@ class Payer:
             if self._named is not None:
                 problem = f"does not exist, and the snapshot is debited from {self._bound}; name that ledger"
                 raise InvalidInput("ledger", str(path), problem)
-            return Ledger(path, private=self._private) if create else None
+            return Ledger(path, **self._options) if create else None
         try:
-            return Ledger(self._place, private=self._private, create=create)
+            return Ledger(self._place, **self._options, create=create)
         except NoLedgerYet:
             if self._named is None and not create:
                 return None

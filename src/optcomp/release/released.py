@@ -74,6 +74,7 @@ def release_plan(
     ledger: str | Path | Ledger | None = None,
     account: str | None = None,
     private: str | Path | None = None,
+    witness: str | Path | None = None,
     notice: Callable[[str], None] = lambda sentence: None,
 ) -> tuple[dict[str, Any], bool]:
     """The release of a plan about data, and whether it was made now; the same again is read from its file.
@@ -81,9 +82,9 @@ def release_plan(
     `data` is a file, or several by a pattern, or a data frame, which are prepared first, or a snapshot.  They are read
     before anything is spent or written, and then no more.  It is debited from an account of a ledger: by default the
     one beside the data (see `payer.py`); of data frames and patterns the ledger must be named.  `private` is the
-    private folder of that ledger, by default beside its file.  After an interruption the same call goes on, and nothing
-    is debited again.  `notice` is given sentences that the owner of the data should read: that a ledger was made, and
-    what was released about these people so far.
+    private folder of that ledger, by default beside its file, and `witness` is its witness.  After an interruption the
+    same call goes on, and nothing is debited again.  `notice` is given sentences that the owner of the data should
+    read: that a ledger was made, and what was released about these people so far.
     """
     if not isinstance(document, Document):
         raise InvalidInput("document", type(document).__name__, "must be a plan as planner.read or read_file gives it")
@@ -92,7 +93,7 @@ def release_plan(
         problem = "must be named, for there is no file beside which it could lie"
         raise InvalidInput("ledger", None, problem)
     beside = source if isinstance(source, Path) else None
-    with Payer(document, beside, ledger, account, notice, private) as payer:
+    with Payer(document, beside, ledger, account, notice, private, witness) as payer:
         found = _Data.of(document, source, tell)
         view, fresh = _Release(document, found, store, payer, tell).made()
     if fresh and view["ledger"]["releases"] > 1:

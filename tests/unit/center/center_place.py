@@ -28,6 +28,7 @@ class PlaceOfTests:
     home: Path
     ledger: str
     private: Path
+    witness: str | None = None
     seconds: float = 60.0
     runners: int = 1
     bucket: float = 0.0

@@ -68,9 +68,10 @@ ROLES: dict[tuple[str, str], set[str]] = {
     ("get", "/api/v1/audit/certificate"): AUDIT,
     ("get", "/api/v1/audit/verification"): AUDIT,
     ("get", "/api/v1/audit/export"): AUDIT,
+    ("post", "/api/v1/audit/receipts"): EVERYBODY,
 }
 """Who may call what; everything else is open to all, and is listed in OPEN."""
-OPEN = {("get", "/health"), ("get", "/metrics")}
+OPEN = {("get", "/health"), ("get", "/ready"), ("get", "/metrics")}
 WHO = {"analyst": "ada", "owner": "olga", "auditor": "ruth"}
 
 

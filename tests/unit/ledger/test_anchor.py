@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from optcomp import InvalidInput
-from optcomp.ledger.anchor import Anchor, Seen, _record, file_identity, judge
+from optcomp.ledger.anchor import Anchor, Doubt, Seen, _record, file_identity, judge
 from optcomp.ledger.chain import canonical, first_head
 
 SLOT = 512
@@ -285,7 +285,7 @@ def test_a_file_is_known_by_its_inode(tmp_path: Path) -> None:
 HEADS = {n: first_head(str(n)) for n in range(11)}
 
 
-def verdict(known: Seen | None, **changes: object) -> str | None:
+def verdict(known: Seen | None, **changes: object) -> Doubt | None:
     ledger = {"ledger": "0f3b", "incarnation": 1, "sequence": 10, "head_at": HEADS.get, "file": "65024:12345"}
     return judge(known, **(ledger | changes))  # type: ignore[arg-type]
 
@@ -296,21 +296,32 @@ def test_a_ledger_that_its_anchor_knows(sequence: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "changes", "reason"),
+    ("known", "changes", "reason", "lost"),
     [
-        (None, {}, "there is no anchor beside it"),
-        (seen(10), {"ledger": "x"}, "the anchor beside it is that of another ledger"),
-        (seen(10), {"file": "1:2"}, "it is another file than the one that the anchor knows"),
-        (seen(10), {"incarnation": 2}, "the anchor knows its incarnation 1, and this is incarnation 2"),
-        (seen(4, 3), {}, "the anchor knows its incarnation 3, and this is incarnation 1"),
-        (seen(11), {}, "the anchor knows entry 11, and this ledger ends at entry 10"),
-        (replace(seen(10), head="0" * 64), {}, "the anchor knows another head at entry 10"),
-        (replace(seen(4), head="0" * 64), {}, "the anchor knows another head at entry 4"),
-        (seen(4), {"head_at": lambda n: None}, "the anchor knows another head at entry 4"),
+        (None, {}, "there is no anchor beside it", False),
+        (None, {"name": "witness"}, "the witness does not know it", False),
+        (seen(10), {"ledger": "x"}, "the anchor beside it is that of another ledger", False),
+        (seen(10), {"file": "1:2"}, "it is another file than the one that the anchor knows", False),
+        (seen(4, 3), {}, "the anchor knows its incarnation 3, and this is incarnation 1", True),
+        (seen(11), {}, "the anchor knows entry 11, and this ledger ends at entry 10", True),
+        (seen(11), {"name": "witness"}, "the witness knows entry 11, and this ledger ends at entry 10", True),
+        (seen(11), {"incarnation": 2}, "the anchor knows entry 11, and this ledger ends at entry 10", False),
+        (replace(seen(10), head="0" * 64), {}, "the anchor knows another head at entry 10", True),
+        (replace(seen(4), head="0" * 64), {}, "the anchor knows another head at entry 4", True),
+        (replace(seen(4), head="0" * 64), {"incarnation": 2}, "the anchor knows another head at entry 4", False),
+        (seen(4), {"head_at": lambda n: None}, "the anchor knows another head at entry 4", True),
     ],
 )
-def test_why_a_ledger_is_taken_as_a_copy(known: Seen | None, changes: dict[str, object], reason: str) -> None:
-    assert verdict(known, **changes) == reason
+def test_why_a_ledger_is_taken_as_a_copy(
+    known: Seen | None, changes: dict[str, object], reason: str, lost: bool
+) -> None:
+    assert verdict(known, **changes) == Doubt(reason, lost)
+
+
+@pytest.mark.parametrize("changes", [{}, {"file": "1:2"}], ids=["here", "moved"])
+def test_another_server_adopted_the_ledger(changes: dict[str, object]) -> None:
+    """Nothing is missing that this anchor knows, and the ledger lies where it was adopted."""
+    assert verdict(seen(10), incarnation=2, **changes) is None
 
 
 def test_only_the_head_that_the_anchor_knows_is_asked_for() -> None:

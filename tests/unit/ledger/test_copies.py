@@ -128,7 +128,7 @@ def test_an_adoption_that_was_interrupted_is_finished(tmp_path: Path, monkeypatc
     last = ledger.backup(tmp_path / "b.ledger")
     ledger.close()
     with Ledger(tmp_path / "b.ledger") as copy, monkeypatch.context() as patched:
-        patched.setattr(copy._books, "settle_anchor", lambda: None)  # as if it was killed there
+        patched.setattr(copy._books, "settle_memories", lambda: None)  # as if it was killed there
         copy.adopt(last)
     with Ledger(tmp_path / "b.ledger") as copy:
         assert copy.doubt is not None

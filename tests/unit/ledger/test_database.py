@@ -17,7 +17,7 @@ from optcomp import InvalidInput
 from optcomp.interactive import SumFilter
 from optcomp.ledger import Ledger, LedgerCopied
 from optcomp.ledger.database import LOCK
-from optcomp.ledger.schema import FACTS
+from optcomp.ledger.schema import FACTS, VERSION
 from optcomp.statistics import Count
 from tests.unit.ledger.people import kinds, people, spent
 
@@ -105,8 +105,8 @@ def test_a_server_that_does_not_answer_is_told_without_its_password() -> None:
 
 def test_a_newer_version_is_refused(ledger_place: Place) -> None:
     with Ledger(ledger_place[0], private=ledger_place[1]) as ledger, ledger._books.writing() as writing:
-        writing.connection.exec_driver_sql("UPDATE facts SET version = 2")
-    with pytest.raises(InvalidInput, match="has a version that this program does not know; it knows 1"):
+        writing.connection.exec_driver_sql(f"UPDATE facts SET version = {VERSION + 1}")
+    with pytest.raises(InvalidInput, match=f"has a version that this program does not know; it knows {VERSION}"):
         Ledger(ledger_place[0], private=ledger_place[1])
 
 

@@ -25,6 +25,8 @@ MAY_CHANGE = {
     ("requests", "lease"): "who is at work may change at any time, and is in no entry",
     ("requests", "state"): "whether an answer was handed out is written lazily, and is in no entry",
 }
+ONLY_DOUBT = {"inserted_by", "entries_table", "lost", "witnessed"}
+"""Columns that say whether this is the original, and nothing that the chain says too."""
 ROWS = 5
 """Rows of each table that are changed."""
 
@@ -89,14 +91,19 @@ def test_a_change_of_any_column_is_found(ledger: Ledger, name: str) -> None:
             changed = other(column, value)
             if not altered(ledger, column, key, number, changed):
                 continue  # the database itself refuses it
-            found = ledger.verify().findings
+            verified = ledger.verify()
+            found = verified.findings
             moved = changed if column.name == key else number
             assert altered(ledger, column, key, moved, value)
+            tried += 1
+            if column.name in ONLY_DOUBT:  # SQLite has no numbers of transactions and tables
+                noticed = "://" in ledger.address or column.name in ("lost", "witnessed")
+                assert (found, verified.doubt is not None) == ((), noticed), (column.name, verified.doubt)
+                continue
             may = (name, column.name) in MAY_CHANGE and {value, changed} != {"reserved", "failed"}
             assert bool(found) != may, (name, column.name, value, changed, found)
-            tried += 1
     assert tried >= min(len(rows), 3)
-    assert ledger.verify().ok
+    assert ledger.verify().findings == ()
 
 
 @pytest.mark.parametrize("name", ["entries", "holders", "mechanisms", "requests", "slots"])

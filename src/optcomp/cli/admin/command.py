@@ -92,7 +92,7 @@ def init(
     given["folders"] = [folder.resolve() for folder in folders or ()] or None
     settings = Settings.write(home, **{key: value for key, value in given.items() if value is not None})
     try:
-        with Store(settings) as store, Ledger(settings.ledger, private=settings.private):
+        with Store(settings) as store, Ledger(settings.ledger, **settings.beside_ledger):
             people = People(store)
             if people.all():
                 raise Complaint("--database: is that of a centre that is there already")

@@ -60,7 +60,7 @@ def opened(home: Path) -> Iterator[Centre]:
     settings = Settings.read(home)
     with (
         Store(settings, create=False) as store,
-        Ledger(settings.ledger, private=settings.private, create=False) as ledger,
+        Ledger(settings.ledger, **settings.beside_ledger, create=False) as ledger,
     ):
         yield Centre(settings, ledger, People(store), Catalogue(store, ledger), Changes(store))
 

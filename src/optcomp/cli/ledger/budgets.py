@@ -44,13 +44,13 @@ FilterName = Annotated[
 
 
 @contextmanager
-def opened(address: str, private: Path | None, *, create: bool = False) -> Iterator[Ledger]:
+def opened(address: str, private: Path | None, witness: str | None = None, *, create: bool = False) -> Iterator[Ledger]:
     """A ledger; what is wrong with it names it and not an argument of the library."""
     from optcomp.ledger import Ledger
 
-    names = {"private": "--private", "head": "--head", "path": "OUT"}
+    names = {"private": "--private", "witness": "--witness", "head": "--head", "path": "OUT"}
     try:
-        with Ledger(address, private=private, create=create) as ledger:
+        with Ledger(address, private=private, witness=witness, create=create) as ledger:
             yield ledger
     except oc.InvalidInput as error:
         if error.argument == "disjoint":

@@ -28,7 +28,7 @@ _HELP = """Keep privacy budgets of groups of people, across sessions, releases, 
 A ledger is a file, such as survey.ledger, with a private folder survey.ledger.private beside it; or a database in
 PostgreSQL, by its address, with --private FOLDER.
 
-Exit code 0; 1 if `verify` found something wrong; 2 and one line on standard error for bad input.
+Exit code 0; 1 if `verify` found something wrong or a possible copy; 2 and one line on standard error for bad input.
 
 optcomp ledger open survey.ledger "survey 2026" --epsilon 3 --delta 1e-6
 
@@ -94,6 +94,7 @@ def open_account(
     filter: FilterName = None,
     disjoint: _Disjoint = None,
     private: options.Private = None,
+    witness: options.Witness = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Open an account with a budget; the ledger is created if it is not there.
@@ -109,7 +110,7 @@ def open_account(
     """
     asked = any(each is not None for each in (epsilon, delta, rho, filter))
     budget = budget_of(epsilon, delta, rho, filter) if asked or not Path(address).exists() else None
-    with opened(address, private, create=True) as ledger:
+    with opened(address, private, witness, create=True) as ledger:
         known = [account.name for account in ledger.accounts()]
         if budget is None and name not in known:
             budget = budget_of(epsilon, delta, rho, filter)
@@ -127,7 +128,11 @@ def open_account(
 
 @ledger_app.command(cls=PlainCommand)
 def show(
-    address: Address, account: _Account = None, private: options.Private = None, as_json: options.PlainJson = False
+    address: Address,
+    account: _Account = None,
+    private: options.Private = None,
+    witness: options.Witness = None,
+    as_json: options.PlainJson = False,
 ) -> None:
     """What each account promised, what is left, and what everything recorded comes to, by which theorem.
 
@@ -139,7 +144,7 @@ def show(
     """
     from optcomp.cli.ledger.tables import show_ledger
 
-    with opened(address, private) as ledger:
+    with opened(address, private, witness) as ledger:
         found, head = ledger.overview(), ledger.head
         if account is not None:
             found = tuple(each for each in found if each.name == account)
@@ -164,13 +169,14 @@ def verify(
     receipts: _Receipts = None,
     key: _Key = None,
     private: options.Private = None,
+    witness: options.Witness = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Derive everything again from the chain alone: every price, every total, with the theorem that proves it.
 
     Of an export also the signature is verified. Receipts that you kept show that nothing was lost since.
 
-    Exit code 0 if everything holds, 1 if something is wrong, 2 for bad input.
+    Exit code 0 if everything holds, 1 if something is wrong or the ledger may be a copy, 2 for bad input.
 
     optcomp ledger verify survey.ledger
 
@@ -178,9 +184,9 @@ def verify(
 
     optcomp ledger verify survey.export --key 85abcab1…
     """
-    from optcomp.cli.ledger.tables import say_doubt, show_verification
+    from optcomp.cli.ledger.tables import show_verification
 
-    doubt, exported = None, _is_export(address)
+    exported = _is_export(address)
     kept = [_receipt(path) for path in receipts or ()]
     if exported:
         from optcomp.ledger import verify_export
@@ -190,14 +196,12 @@ def verify(
     else:
         if key is not None:
             raise Complaint("--key: is for exports, which are signed")
-        with opened(address, private) as ledger, working("verifying"):
-            found, doubt = ledger.verify(receipts=kept), ledger.doubt
+        with opened(address, private, witness) as ledger, working("verifying"):
+            found = ledger.verify(receipts=kept)
     if as_json:
         print_json(found.document())
     else:
         show_verification(found)
-        if doubt is not None:
-            say_doubt(doubt)
         if exported and key is None:
             say("Who signed it was not checked: give --key, the key that the owner published")
     if not found.ok:
@@ -274,6 +278,7 @@ def adopt(
     head: _Head,
     take_as_spent: _Spent = False,
     private: options.Private = None,
+    witness: options.Witness = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Go on with a copy, or with a backup that was restored. Adopt one copy only, and never while the original goes on.
@@ -286,7 +291,7 @@ def adopt(
 
     optcomp ledger adopt survey.ledger --head 317f4ad46bae2585… --take-as-spent
     """
-    with opened(address, private) as ledger:
+    with opened(address, private, witness) as ledger:
         found = ledger.adopt(head, take_as_spent=take_as_spent)
     if as_json:
         print_json(found.document())
@@ -299,12 +304,17 @@ def adopt(
 
 
 @ledger_app.command(cls=PlainCommand)
-def rotate(address: Address, private: options.Private = None, as_json: options.PlainJson = False) -> None:
+def rotate(
+    address: Address,
+    private: options.Private = None,
+    witness: options.Witness = None,
+    as_json: options.PlainJson = False,
+) -> None:
     """Encrypt what mechanisms remember under a new key, and drop the old ones.
 
     optcomp ledger rotate survey.ledger
     """
-    with opened(address, private) as ledger:
+    with opened(address, private, witness) as ledger:
         count = ledger.rotate_keys()
     if as_json:
         print_json({"mechanisms": count})

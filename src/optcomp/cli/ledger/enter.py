@@ -33,6 +33,7 @@ def enter(
     release: _Release,
     account: _Account = None,
     private: options.Private = None,
+    witness: options.Witness = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Record a release that has happened without this ledger: always, past the cap too.
@@ -44,8 +45,8 @@ def enter(
     from optcomp.ledger import AccountState, Ledger
     from optcomp.release import enter_release, near, up
 
-    own = options_named({"account": "account", "private": "private"})
-    with own, Ledger(ledger, private=private, create=False) as books:
+    own = options_named({"account": "account", "private": "private", "witness": "witness"})
+    with own, Ledger(ledger, private=private, witness=witness, create=False) as books:
         names = [each.name for each in books.accounts()]
         if account is None and len(names) != 1:
             raise Complaint(f"--account: must be one of {', '.join(names) or 'none: open an account first'}")

@@ -18,6 +18,7 @@ def lower(
     rho: Rho = None,
     filter: FilterName = None,
     private: options.Private = None,
+    witness: options.Witness = None,
     as_json: options.PlainJson = False,
 ) -> None:
     """Lower the budget of an account. Before its first request any cap may be set, and it is a promise.
@@ -30,7 +31,7 @@ def lower(
     optcomp ledger lower survey.ledger "school 2026" --rho 0.05
     """
     budget = budget_of(epsilon, delta, rho, filter)
-    with opened(address, private) as ledger:
+    with opened(address, private, witness) as ledger:
         account = ledger.account(name)
         account.lower(budget)
         limit, left = account.budget.admitted > 0, str(account.remaining())

@@ -86,6 +86,8 @@ def show_verification(found: Verification) -> None:
         print_table(listed(rows))
     for line in found.findings:
         say(f"! {line}")
+    if found.doubt is not None:
+        say_doubt(found.doubt)
     several = "receipt" if found.receipts == 1 else "receipts"
     kept = f", {found.receipts:,} {several} looked for" if found.receipts else ""
     say(f"{found.entries:,} entries in {found.seconds:.1f} s{kept}; head {found.head}")

@@ -273,6 +273,7 @@ def release(
     ledger: _Ledger = None,
     account: _Account = None,
     private: options.Private = None,
+    witness: options.Witness = None,
     html: _Html = None,
     paper: _Paper = None,
     table: _Csv = None,
@@ -313,9 +314,10 @@ def release(
 
     check_apart({"FILE": file, "--data": data, **given, "the private file": Store(target).private})
     own, notices = about(str(file), NotReleased), list[str]()
-    named = options_named({"source": "data", "ledger": "ledger", "account": "account", "private": "private"})
+    named = options_named({"source": "data", **{name: name for name in ("ledger", "account", "private", "witness")}})
     with own, named, working("releasing", follow=False) as tell:
-        paying: Any = {"ledger": ledger, "account": account, "private": private, "notice": notices.append}
+        paying: Any = {"ledger": ledger, "account": account, "private": private, "witness": witness}
+        paying["notice"] = notices.append
         view, fresh = release_plan(document, data, target, tell, **paying)
     write_reports(view["facts"], view["growth"], view, html, paper)
     if table is not None:
@@ -340,6 +342,7 @@ def commit(
     ledger: _Ledger = None,
     account: _Account = None,
     private: options.Private = None,
+    witness: options.Witness = None,
     delta: _Delta = None,
     as_json: options.PlainJson = False,
 ) -> None:
@@ -361,12 +364,12 @@ def commit(
     from optcomp.release import Payer, commit_plans, up
 
     first, notices = next(iter(documents.values())), list[str]()
-    named = options_named({name: name for name in ("delta", "ledger", "account", "private")})
+    named = options_named({name: name for name in ("delta", "ledger", "account", "private", "witness")})
     with (
         about(str(files[0])),
         named,
         working("committing"),
-        Payer(first, data, ledger, account, notices.append, private) as payer,
+        Payer(first, data, ledger, account, notices.append, private, witness) as payer,
     ):
         paying = payer.open(None)
         bound, slots = commit_plans(paying, list(documents.values()), delta=delta)

@@ -1,0 +1,232 @@
+"""Ledgers that are put back in time, as people do it: whether a second server notices, with and without a witness.
+
+Server A spends after the backup was made; server B, with a private folder of its own, has debited nothing since and was
+not running meanwhile, so that its anchor knows nothing newer.  B is asked first.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pytest
+
+from optcomp.interactive import SumFilter
+from optcomp.ledger import Ledger, LedgerCopied
+from optcomp.statistics import Count
+from tests.servers import drop_database, on_server, own_postgres, postgres_address, postgres_program
+from tests.unit.ledger.people import people
+
+pytestmark = pytest.mark.slow
+
+REFUSED, BY_WITNESS, NOT_NOTICED = "refused", "refused by the witness", "not noticed"
+
+
+@dataclass
+class Place:
+    """A ledger with two servers, and a witness on other storage."""
+
+    address: str
+    home: Path
+    witnessed: bool
+
+    def opened(self, server: str) -> Ledger:
+        witness = self.home / "witness" if self.witnessed else None
+        return Ledger(self.address, private=self.home / server, witness=witness)
+
+    def spend(self, server: str, age: int) -> None:
+        """Ask one more question, which costs a twentieth of the budget."""
+        with self.opened(server) as ledger:
+            ask(ledger, age)
+
+    def outcome(self, server: str) -> str:
+        """What comes of one more question."""
+        try:
+            self.spend(server, 90)
+        except LedgerCopied as error:
+            return BY_WITNESS if "witness" in error.reason else REFUSED
+        return NOT_NOTICED
+
+
+def ask(ledger: Ledger, age: int) -> None:
+    session = ledger.open("people", SumFilter(2)).session(people(), SumFilter(1), name="ada")
+    session.ask(Count(f"age > {age}"), epsilon="0.05")
+
+
+def begun(address: str, home: Path, *, witnessed: bool) -> Place:
+    """A ledger with a debit, which both servers know."""
+    (home / "witness").mkdir()
+    place = Place(address, home, witnessed)
+    place.spend("A", 10)
+    shutil.copytree(home / "A", home / "B")
+    place.spend("B", 20)
+    return place
+
+
+def check(place: Place, expected: str) -> None:
+    """B and then A; a ledger that refuses says so when it is verified, and closes for every server."""
+    assert place.outcome("B") == expected
+    if expected == NOT_NOTICED:
+        return
+    for server in "AB":
+        with place.opened(server) as ledger:
+            found = ledger.verify()
+            assert found.doubt is not None
+            assert not found.ok
+            assert found.findings == ()
+    assert {place.outcome(server) for server in "AB"} <= {REFUSED, BY_WITNESS}
+
+
+Restore = Callable[[Place, Callable[[], None]], None]
+
+
+def run(program: str, *arguments: str, **more: Any) -> None:
+    done = subprocess.run([postgres_program(program), *arguments], capture_output=True, text=True, check=False, **more)
+    assert done.returncode == 0, done.stderr
+
+
+def custom_format(place: Place, spend: Callable[[], None]) -> None:
+    file = str(place.home / "custom.dump")
+    run("pg_dump", "--format=custom", f"--file={file}", place.address)
+    spend()
+    run("pg_restore", "--clean", "--if-exists", f"--dbname={place.address}", file)
+
+
+def plain_sql(place: Place, spend: Callable[[], None]) -> None:
+    file = str(place.home / "plain.sql")
+    run("pg_dump", "--clean", "--if-exists", f"--file={file}", place.address)
+    spend()
+    run("psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--file={file}", f"--dbname={place.address}")
+
+
+def data_only(place: Place, spend: Callable[[], None]) -> None:
+    file = str(place.home / "data.dump")
+    run("pg_dump", "--format=custom", "--data-only", f"--file={file}", place.address)
+    spend()
+    on_server(place.address, "TRUNCATE facts, holders, slots, requests, mechanisms, entries")
+    run("pg_restore", "--data-only", f"--dbname={place.address}", file)
+
+
+def template_copy(place: Place, spend: Callable[[], None]) -> None:
+    server, name = urlparse(place.address)._replace(path="/postgres").geturl(), urlparse(place.address).path[1:]
+    on_server(server, f'CREATE DATABASE "{name}_copy" TEMPLATE "{name}"')
+    spend()
+    drop_database(server, place.address)
+    on_server(server, f'ALTER DATABASE "{name}_copy" RENAME TO "{name}"')
+
+
+def nothing_restored(place: Place, spend: Callable[[], None]) -> None:
+    spend()
+
+
+@pytest.fixture(params=[False, True], ids=["alone", "witness"])
+def witnessed(request: pytest.FixtureRequest) -> bool:
+    found: bool = request.param
+    return found
+
+
+@pytest.mark.parametrize(
+    ("restore", "expected"),
+    [
+        (custom_format, REFUSED),
+        (plain_sql, REFUSED),
+        (data_only, REFUSED),
+        (template_copy, REFUSED),
+        (nothing_restored, NOT_NOTICED),
+    ],
+)
+def test_logical_restores(restore: Restore, expected: str, witnessed: bool, tmp_path: Path) -> None:
+    """These are seen inside the database, with or without a witness."""
+    with postgres_address() as address:
+        place = begun(address, tmp_path, witnessed=witnessed)
+        restore(place, lambda: place.spend("A", 30))
+        check(place, expected)
+
+
+def put_back(copy: Path, target: Path) -> None:
+    """Have a copy of a folder in the place of the folder, with the owners of its files."""
+    owner = target.stat()
+    shutil.rmtree(target)
+    copy.rename(target)
+    for path in (target, *target.rglob("*")):
+        os.chown(path, owner.st_uid, owner.st_gid)
+    target.chmod(0o700)
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["unwatched", "watched"])
+def test_a_base_backup(witnessed: bool, watched: bool, tmp_path: Path) -> None:
+    """Everything in the cluster is as it was: only what lies outside of it can notice."""
+    with own_postgres() as server:
+        place = begun(server.get_uri(), tmp_path, witnessed=witnessed)
+        run("pg_basebackup", f"--dbname={place.address}", f"--pgdata={tmp_path / 'backup'}", "--checkpoint=fast")
+        place.spend("A", 30)
+        if watched:  # by a server that debits nothing
+            with place.opened("B") as ledger:
+                assert ledger.watch() is None
+        server.stop()
+        put_back(tmp_path / "backup", server.pgdata)
+        server.start()
+        place.address = server.get_uri()
+        check(place, REFUSED if watched else BY_WITNESS if witnessed else NOT_NOTICED)
+
+
+def test_one_server_that_notices_closes_the_ledger_for_all(tmp_path: Path) -> None:
+    """A knows what is missing; it need not be asked a question for B to refuse."""
+    with own_postgres() as server:
+        place = begun(server.get_uri(), tmp_path, witnessed=False)
+        run("pg_basebackup", f"--dbname={place.address}", f"--pgdata={tmp_path / 'backup'}", "--checkpoint=fast")
+        place.spend("A", 30)
+        with place.opened("A") as ledger:
+            head = ledger.head.head
+        server.stop()
+        put_back(tmp_path / "backup", server.pgdata)
+        server.start()
+        place.address = server.get_uri()
+        with place.opened("A") as ledger:
+            assert ledger.watch() == "the anchor knows entry 10, and this ledger ends at entry 8"
+        assert place.outcome("B") == REFUSED
+        with place.opened("A") as ledger:
+            ledger.adopt(head, take_as_spent=True)
+        with place.opened("B") as ledger:  # one adoption is enough
+            assert ledger.doubt is None
+
+
+def in_place(copy: Path, target: Path) -> None:
+    """Write over a file, which keeps its inode."""
+    subprocess.run(["cp", str(copy), str(target)], check=True)
+    for end in ("-wal", "-shm"):
+        target.with_name(target.name + end).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("kind", ["file", "file without its wal", "disk image", "disk image without wal"])
+def test_a_file_put_back(kind: str, witnessed: bool, tmp_path: Path) -> None:
+    """The anchor beside the file notices it, unless it went back in time too, as in the image of a disk."""
+    file, copy = tmp_path / "people.ledger", tmp_path / "copy"
+    place = begun(str(file), tmp_path, witnessed=witnessed)
+    if kind == "disk image without wal":
+        with place.opened("B"):  # what was committed last is in the log, which is left out
+            shutil.copytree(tmp_path / "B", tmp_path / "B copy")
+            subprocess.run(["cp", str(file), str(copy)], check=True)
+            place.spend("A", 30)
+    else:
+        with place.opened("A") as ledger:
+            ledger.backup(copy)
+            if kind == "file without its wal":
+                copy.unlink()
+                ask(ledger, 25)
+                subprocess.run(["cp", str(file), str(copy)], check=True)
+        shutil.copytree(tmp_path / "B", tmp_path / "B copy")
+        place.spend("B", 30)
+    in_place(copy, file)
+    if kind.startswith("disk image"):
+        shutil.rmtree(tmp_path / "B")
+        (tmp_path / "B copy").rename(tmp_path / "B")
+        check(place, BY_WITNESS if witnessed else NOT_NOTICED)
+    else:
+        check(place, REFUSED)
