@@ -6,6 +6,9 @@ Most are well formed, with parameters, counts and claims at the ends of what is 
 from __future__ import annotations
 
 import math
+import resource
+import sys
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
@@ -48,8 +51,8 @@ def _size(rng: Random, least: float, most: float) -> float | str:
     if rng.random() < 0.7:
         return value
     digits = rng.choice((3, 30, 300, 3000))
-    found = min(max(Fraction(value) + Fraction(rng.randrange(10**digits), 10 ** (digits + 20)), Fraction(least)), most)
-    return str(Fraction(found))
+    more = Fraction(value) + Fraction(rng.randrange(10**digits), 10 ** (digits + 20))
+    return str(min(max(more, Fraction(least)), Fraction(most)))
 
 
 def _text(value: Fraction) -> str:
@@ -96,7 +99,7 @@ def _laws(rng: Random) -> Document:
     if count >= 100:  # many of a kind, each a little different
         first = _law(rng, sample) | {"copies": rng.choice((1, 1, 3))}
         name = next(key for key in ("mu", "epsilon", "sigma", "scale") if key in first)
-        size = float(Fraction(first[name]))
+        size = float(Fraction(str(first[name])))
         laws = [first | {name: min(max(size * (1 + place / 7919), 1e-9), 1e9)} for place in range(count)]
     else:
         laws = [_law(rng, sample) for _ in range(count)]
@@ -177,4 +180,25 @@ def certificate(outcome: Outcome) -> None:
     rng = Random(f"hostile certificate {outcome.seed}")
     made, beside = document(rng)
     effort = rng.choice(EFFORTS)
-    outcome.endured(f"check, effort={effort}", lambda: check(made, effort=effort, **beside), seconds=effort + SPARE)
+    outcome.answer(f"check, effort={effort}", lambda: check(made, effort=effort, **beside), seconds=effort + SPARE)
+
+
+def timed(seeds: range) -> list[str]:
+    """The seed, the verdict, the effort and the processor time of each check, under a hard limit of processor time.
+
+    The limit is set anew for each document; whoever exceeds it is killed by the system.
+    """
+    told = []
+    for seed in seeds:
+        rng = Random(f"hostile certificate {seed}")
+        made, beside = document(rng)
+        effort = rng.choice(EFFORTS)
+        before = time.process_time()
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(before + effort + SPARE), resource.RLIM_INFINITY))
+        status = check(made, effort=effort, **beside).status
+        told.append(f"{seed} {status} {effort} {time.process_time() - before}")
+    return told
+
+
+if __name__ == "__main__":
+    print("\n".join(timed(range(*map(int, sys.argv[1:])))))

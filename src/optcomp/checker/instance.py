@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from flint import arb, fmpz
 
-from optcomp.checker.effort import looked
 from optcomp.checker.balls import LEAK_BITS, Exact, Group, Noise, ball, exact_sum, working
+from optcomp.checker.effort import looked
 
 _EXACT_BITS = 2_000_000  # bits of a product that is multiplied out, in a second
 _MOST_BITS = 1 << 13  # here doubling ends: what is undecided then is a tie

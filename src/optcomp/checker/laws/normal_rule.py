@@ -31,7 +31,7 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near, spread, working
-from optcomp.checker.effort import look, looked
+from optcomp.checker.effort import left, look, looked
 from optcomp.checker.guess import Floats, short
 from optcomp.checker.laws.law import TooMuch, log_left
 from optcomp.checker.laws.waves import waves
@@ -166,7 +166,8 @@ class NormalRule:
             return (above + below) / 2, (above - below) / 2
 
         def integrand(x: acb, analytic: bool) -> acb:
-            look()
+            if left() < 0:
+                return acb(arb.nan())  # an error cannot pass through Arb
             size, turn = logs(x, analytic)
             exponent = powers[0] * size - x * x / 2
             if self.mirrored:
@@ -175,6 +176,7 @@ class NormalRule:
             return (exponent - acb(0, theta) * turn).exp()
 
         inner = acb.integral(integrand, acb(ends[0]), acb(ends[1]), rel_tol=arb(2) ** -close).real
+        look()
         return (height * height / 2).exp() * inner / (2 * arb.pi()).sqrt()
 
     def fade(self, powers: Powers, theta: arb) -> arb:
@@ -271,7 +273,7 @@ class NormalRule:
 
 def _counting(x: Floats, logs: Floats, depth: float) -> Floats:
     """The points at which the integrand is not that far below its largest value, if floats can tell."""
-    kept = x[logs > logs.max() - depth]
+    kept: Floats = x[logs > logs.max() - depth]
     if not kept.size:
         raise TooMuch
     return kept
