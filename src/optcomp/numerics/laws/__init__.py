@@ -7,7 +7,6 @@ from optcomp.numerics.laws.gaussian import NormalLaw, normal_excess
 from optcomp.numerics.laws.laplace import LaplaceLaw
 from optcomp.numerics.laws.law import Law, Summand
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
-from optcomp.numerics.laws.mixed_log import log_mixed
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 from optcomp.numerics.laws.mixed_whole import CutWholeLaw, MixedWholeLaw, ReplacedWholeLaw
 from optcomp.numerics.laws.part_normal import PartNormalLaw, tails
@@ -43,7 +42,6 @@ __all__ = [
     "ReplacedWholeLaw",
     "Summand",
     "WholeLaw",
-    "log_mixed",
     "normal_excess",
     "tails",
 ]
