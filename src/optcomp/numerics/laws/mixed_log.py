@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from flint import acb, arb
 
-from optcomp.numerics.balls import ball
+from optcomp.numerics.balls import QUICK_BITS, ball, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.exact_numbers import Exact
 
@@ -22,8 +22,10 @@ _MOST, _SMALL = 600.0, -1.0
 
 def log_left(q: Exact) -> float:
     """log(1-q), within a few units of round-off."""
-    rest = 1 - Fraction(q)
-    return math.log1p(-float(q)) if q <= 0.5 else math.log(rest.numerator) - math.log(rest.denominator)
+    if q <= 0.5:
+        return math.log1p(-float(q))
+    with precision(QUICK_BITS):
+        return float(left_of(q).log().mid())
 
 
 def log_mixed(q: float, left: float, up: Floats) -> tuple[Floats, Floats, Floats]:

@@ -23,7 +23,14 @@ from optcomp.numerics.laws.mixed_log import (
 
 RATES = [
     *(Fraction(1, 10**7), Fraction(1, 3), Fraction(1, 2), Fraction(501, 1000), 1 - Fraction(1, 10**8)),
-    *(1 - Fraction(1, 10**17), 1 - Fraction(1, 10**40), 1 - Fraction(1, 10**400), 0.01, math.nextafter(1, 0)),
+    *(
+        1 - Fraction(10**200_000 - 1, 10**200_017),
+        1 - Fraction(1, 10**17),
+        1 - Fraction(1, 10**40),
+        1 - Fraction(1, 10**400),
+        0.01,
+        math.nextafter(1, 0),
+    ),
 ]
 PLACES = np.array([-2000.0, -700.0, -92.5, -40.0, -36.7, -1.5, -1.0, -0.999, -1e-9, 1e-9, 0.5, 30.0, 599.0, 601.0])
 BITS = 4000
