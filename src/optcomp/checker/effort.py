@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
-_BITS = 2e-4, 1 << 10, 1.7
+_FUNCTION = 2e-4, 1 << 10, 1.7
 """About the seconds of a few of the slowest functions (erfc) at so many bits, and the power by which they grow."""
 _DIVISION = 1e-12
 """About the seconds that reducing a fraction takes, for the square of its bits."""
@@ -70,4 +70,4 @@ def reducible(bits: float) -> None:
 
 def precise(bits: float) -> None:
     """Go on only if a function of balls with this many bits can be evaluated in the time that is left."""
-    room(_BITS[0] * (1 + bits / _BITS[1]) ** _BITS[2])
+    room(_FUNCTION[0] * (1 + bits / _FUNCTION[1]) ** _FUNCTION[2])

@@ -24,7 +24,7 @@ HALF = 1 << 19
 """The most places of one part that is held in memory."""
 _OUTER = 1 << 6  # patterns of the coins that are left to a loop
 _GRID_BITS = 3000  # a finer grid makes places too long to be compared quickly
-_WAYS_BITS = 1 << 31  # of the numbers of patterns of all places of a part: a quarter of a gigabyte
+_WAYS_SIZE = 1 << 31  # of the numbers of patterns of all places of a part: a quarter of a gigabyte
 _LOOK = 63  # a mask: the time that is left is looked at every 64 places
 _BUILD, _COMBINE = 7e-6, 1e-6
 """Seconds for an atom of a half, and for a meeting of two."""
@@ -39,7 +39,7 @@ def cost(instance: Instance) -> float:
     sizes = [math.prod(coin.copies + 1.0 for coin in part) for part in parts]
     if max(sizes[1:]) > HALF or sizes[0] > _OUTER or short_grid(instance.coins) is None:
         return math.inf
-    if max(sizes) * sum(coin.copies for coin in instance.coins) > _WAYS_BITS:
+    if max(sizes) * sum(coin.copies for coin in instance.coins) > _WAYS_SIZE:
         return math.inf
     return (_BUILD + _COMBINE * sizes[0]) * (sizes[1] + sizes[2])
 

@@ -47,7 +47,7 @@ from optcomp.checker.sums.shape import Shape
 from optcomp.checker.sums.total import Total
 
 _MOST_NODES = 4_000_000  # of a grid: memory ends about there
-_MOST_BITS = 4_000_000_000  # of the masses of all nodes: half a gigabyte
+_MOST_SIZE = 4_000_000_000  # of the masses of all nodes: half a gigabyte
 _EXTRA = 24  # bits of the masses beside those of the polynomials
 PRODUCT = 1.5e-8
 """Seconds for a coefficient and a bit of a product."""
@@ -190,7 +190,7 @@ class Cells:
             raise TooMuch
         reach = float(self._size * self._step)
         digits = self._bits + _EXTRA + int(-math.log2(self._step)) + math.ceil(1.45 * (reach + 2)) + 16
-        if self._size * digits > _MOST_BITS:
+        if self._size * digits > _MOST_SIZE:
             raise TooMuch
         made = []
         for (law, copies), start in looked(zip(laws, starts, strict=True)):
