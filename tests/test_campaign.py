@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from _pytest.mark import ParameterSet
 
-from optcomp import Bound, NotAffordable, compose
+from optcomp import Bound, NotAffordable, OptcompError, compose
 from optcomp.theorems.opt import CAPPED
 from tests.campaign import run
 from tests.campaign.asked import kept
@@ -40,6 +40,9 @@ TYPICAL = {
     "lattice": 0.3,
     "mixtures": 0.6,
     "settings": 1.4,
+    "near-rates": 1.0,
+    "hostile-certificates": 0.1,
+    "hostile-arguments": 0.5,
 }
 """Seconds of processor time for an instance, where it is more than a hundredth."""
 CHEAP = {
@@ -48,6 +51,8 @@ CHEAP = {
     "lattice": (0, 1, 2, 3),
     "mixtures": (0, 1, 3, 4),
     "settings": (2, 4, 5),
+    "near-rates": (0, 3, 5, 7),
+    "hostile-arguments": (0, 1, 10, 18, 21),
 }
 """Instances that take less than a second, of classes in which others take several: these are in the fast tier."""
 
@@ -150,14 +155,14 @@ def test_a_slow_answer_is_noticed_and_given_up() -> None:
 @pytest.mark.parametrize(
     ("error", "refusable", "words"),
     [
-        (ValueError("raw"), False, ["crashed"]),
-        (ArithmeticError("no convergence"), False, ["crashed"]),
-        (ArithmeticError("contradictory sides"), False, ["violation"]),
-        (NotAffordable("it", 2.0, 1.0, "ask for less"), False, ["useless"]),
-        (NotAffordable("it", 2.0, 1.0, "ask for less"), True, []),
+        (ValueError("raw"), (), ["crashed"]),
+        (ArithmeticError("no convergence"), (), ["crashed"]),
+        (ArithmeticError("contradictory sides"), (), ["violation"]),
+        (NotAffordable("it", 2.0, 1.0, "ask for less"), (), ["useless"]),
+        (NotAffordable("it", 2.0, 1.0, "ask for less"), (NotAffordable,), []),
     ],
 )
-def test_errors_are_findings(error: Exception, refusable: bool, words: list[str]) -> None:
+def test_errors_are_findings(error: Exception, refusable: tuple[type[OptcompError], ...], words: list[str]) -> None:
     def ask() -> None:
         raise error
 

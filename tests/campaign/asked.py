@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from optcomp import Bound, compare, compose
+from optcomp import Bound, NotAffordable, compare, compose
 from tests.campaign.judge import Outcome, excused
 from tests.campaign.lists import Generator, generator
 from tests.campaign.questions import Question, counts, plain_delta, question
@@ -92,7 +92,7 @@ def promise(outcome: Outcome, kind: str) -> None:
     eta = float(rng.choice([0.5, 0.1, 0.01, 0.003]))
     for given in _givens(asked):
         what = f"compose({told(asked)}, {_given(given)}, method='murtagh-vadhan', eta={eta})"
-        bound = outcome.answer(what, lambda g=given: _rounded(asked, g, eta), refusable=True)  # type: ignore[misc]
+        bound = outcome.answer(what, lambda g=given: _rounded(asked, g, eta), refusable=(NotAffordable,))  # type: ignore[misc]
         if bound is None:
             continue
         assert asked.truth is not None

@@ -11,6 +11,8 @@ from tests.campaign.asked import both_ways, order, promise, to_bits
 from tests.campaign.claims import false_claim, in_units
 from tests.campaign.engine import capped
 from tests.campaign.fitted import calibrated
+from tests.campaign.hostile_arguments import arguments, command, near_rates
+from tests.campaign.hostile_certificates import certificate
 from tests.campaign.judge import Limits, Outcome
 from tests.campaign.labelled import labelled
 from tests.campaign.lists import KINDS
@@ -53,6 +55,10 @@ _ASKED: dict[str, Class] = {
     "grids": Class(on_grid, 300, Limits(seconds=20)),
     "labels": Class(labelled, 100, Limits(seconds=20)),
     "settings": Class(setting, 200, Limits(seconds=20)),
+    "near-rates": Class(near_rates, 100, Limits(seconds=20)),
+    "hostile-certificates": Class(certificate, 500, Limits()),
+    "hostile-arguments": Class(arguments, 500, Limits(seconds=60)),
+    "hostile-commands": Class(command, 300, Limits(seconds=60)),
 }
 """As a user asks."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from optcomp import Bound
+from optcomp import Bound, NotAffordable
 from optcomp.composition.reading import read_parts
 from optcomp.theorems.opt import Effort, contour_delta, contour_epsilon
 from tests.campaign.judge import Outcome
@@ -21,7 +21,7 @@ def capped(outcome: Outcome, kind: str) -> None:
 
 def _judge(outcome: Outcome, asked: Question, ask: Callable[[Question], Bound]) -> None:
     what = f"{ask.__name__.strip('_')} at {asked.place}, rtol {asked.rtol:.2g}, work {asked.work:.2g}"
-    bound = outcome.answer(what, lambda: ask(asked), refusable=True)
+    bound = outcome.answer(what, lambda: ask(asked), refusable=(NotAffordable,))
     if bound is None:
         return
     outcome.narrow(what, bound, max(asked.rtol, outcome.limits.width))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
-from optcomp import Bound, NotAffordable, OptcompError
+from optcomp import Bound, OptcompError
 from optcomp.checker import Verdict, check
 from optcomp.instances.parts import Parts
 from tests.oracles.checks import encloses
@@ -90,8 +90,10 @@ class Outcome:
         """How many findings of one sort."""
         return sum(known == word for known, _ in self.findings)
 
-    def answer(self, what: str, ask: Callable[[], T], *, seconds: float = 0.0, refusable: bool = False) -> T | None:
-        """The answer, or a finding on why there is none; a `refusable` question may be refused as too costly."""
+    def answer(
+        self, what: str, ask: Callable[[], T], *, seconds: float = 0.0, refusable: tuple[type[OptcompError], ...] = ()
+    ) -> T | None:
+        """The answer, or a finding on why there is none; errors that are `refusable` are none."""
         most = seconds or self.limits.seconds
         start = time.process_time()
         try:
@@ -102,7 +104,7 @@ class Outcome:
             return None
         except OptcompError as refusal:  # every question of a campaign has an answer
             self.refused += 1
-            if not (refusable and isinstance(refusal, NotAffordable)):
+            if not isinstance(refusal, refusable):
                 self.found("useless", f"{what}: {type(refusal).__name__} {refusal}")
             return None
         except Exception as error:  # whatever it is, it is a finding, and the campaign goes on

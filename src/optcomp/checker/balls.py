@@ -13,6 +13,8 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
+from optcomp.checker.effort import precise, reducible
+
 Exact = float | Fraction
 """A float stands for its dyadic value."""
 
@@ -41,6 +43,7 @@ _alone = threading.RLock()
 @contextmanager
 def working(bits: int) -> Iterator[None]:
     """Ball arithmetic with this many bits; the setting is global, so one thread at a time, and put back at the end."""
+    precise(bits)
     with _alone:
         before = ctx.prec
         ctx.prec = max(32, int(bits))
@@ -94,4 +97,8 @@ def exact_sum(values: Iterable[tuple[Exact, int]]) -> Fraction:
     for value, count in values:
         numerator, denominator = value.as_integer_ratio()
         numerators[denominator] = numerators.get(denominator, 0) + numerator * count
-    return sum((Fraction(top, bottom) for bottom, top in numerators.items()), Fraction(0))
+    total = Fraction(0)
+    for denominator, numerator in numerators.items():
+        reducible(total.denominator.bit_length() + denominator.bit_length())
+        total += Fraction(numerator, denominator)
+    return total

@@ -15,6 +15,7 @@ from fractions import Fraction
 from flint import arb, ctx, fmpz
 
 from optcomp.checker.balls import ball, near, working
+from optcomp.checker.effort import look
 from optcomp.checker.instance import Coin, Range
 
 MOST_TERMS = 400_000  # a second or two; a Fourier sum is quicker then
@@ -40,6 +41,8 @@ def equal_sizes(coin: Coin, y: Fraction) -> Range:
     for i in range(place, k + 1):
         total += mass * (1 - damping)
         ratio = odds * (k - i) / (i + 1)
+        if (i - place) % _CHECK == 0:
+            look()
         if (i - place) % _CHECK == 0 and ratio < 1:
             rest = mass * ratio / (1 - ratio)
             if rest < total * arb(2) ** -ctx.prec:

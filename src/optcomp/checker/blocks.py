@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from flint import acb, arb, arb_mat
 
+from optcomp.checker.effort import looked
+
 LENGTH = 128
 """Nodes in a block."""
 MOST_COPIES = 15  # more copies of a coin have too many atoms for a group
@@ -49,7 +51,7 @@ class Blocks:
     def _turns(self, group: _Atoms) -> arb_mat:
         """cos βl above sin βl for every atom and every β of a block."""
         cosines, sines = [], []
-        for place in group.places:
+        for place in looked(group.places):
             pairs = [(self._step * number * place).sin_cos() for number in range(LENGTH)]
             cosines.append([cosine for _, cosine in pairs])
             sines.append([sine for sine, _ in pairs])
@@ -93,7 +95,7 @@ class Blocks:
     def _rows(self, group: _Atoms, starts: Sequence[int]) -> arb_mat:
         """The rows for the real parts, then those for the imaginary parts."""
         reals, imaginaries = [], []
-        for start in starts:
+        for start in looked(starts):
             pairs = [(self._step * start * place).sin_cos() for place in group.places]
             cosines = [cosine for _, cosine in pairs]
             sines = [sine for sine, _ in pairs]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from optcomp.checker.balls import Exact
+from optcomp.checker.effort import looked
 from optcomp.checker.laws import (
     BatchLaplace,
     BatchNormal,
@@ -113,7 +114,7 @@ def laws_of(value: object, name: str, number: Numbers, most: int) -> tuple[Liste
     if not 1 <= len(value) <= most:
         raise InvalidInput(name, len(value), f"must hold at least one and at most {most} laws")
     counts: dict[tuple[str, tuple[Fraction, ...]], int] = {}
-    for place, entry in enumerate(value):
+    for place, entry in enumerate(looked(value)):
         law = _law(entry, f"{name}[{place}]", number)
         counts[law.kind, law.parameters] = counts.get((law.kind, law.parameters), 0) + law.copies
     return tuple(sorted(Listed(*key, copies) for key, copies in counts.items()))

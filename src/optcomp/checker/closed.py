@@ -18,6 +18,7 @@ from fractions import Fraction
 from flint import arb
 
 from optcomp.checker.balls import ball
+from optcomp.checker.effort import looked
 from optcomp.checker.instance import Instance, Range
 
 _MANY = 20_000  # coins: their sum of tanh is above 1 in all likelihood, and takes long
@@ -32,7 +33,7 @@ def closed_form(instance: Instance, y: Fraction) -> Range | None:
     if y < instance.coin_total - 2 * Fraction(instance.coins[0].size):
         return None
     log_top = arb(0)
-    for size, copies in instance.coins:
+    for size, copies in looked(instance.coins):
         log_top -= copies * (-ball(size)).exp().log1p()
     value = log_top.exp() * -(ball(y - instance.coin_total)).expm1()
     return Range(value, value)
@@ -43,7 +44,7 @@ def distance(instance: Instance) -> Range:
     if len(instance.coins) > _MANY:
         return Range(arb(0), arb(1))
     total = (instance.variance() / 8).sqrt().erf()
-    for size, copies in instance.coins:
+    for size, copies in looked(instance.coins):
         total += copies * (ball(size) / 2).tanh()
     return Range(arb(0), total.min(arb(1)))
 

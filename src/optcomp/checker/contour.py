@@ -25,6 +25,7 @@ from flint import acb, arb
 from optcomp.checker import doubles
 from optcomp.checker.balls import ball
 from optcomp.checker.blocks import LENGTH, MOST_COPIES, Blocks
+from optcomp.checker.effort import look, looked
 from optcomp.checker.instance import Range, Tell
 from optcomp.checker.kernels import Kernel, Smoothed, WithDensity
 from optcomp.checker.line import Line
@@ -124,7 +125,7 @@ def _blocks(line: Line, kernel: Kernel, last: int) -> Blocks | None:
 
 def add(sums: Sums, kernel: Kernel, start: int, values: Sequence[acb]) -> None:
     """Nodes from number `start` on, at which φ has these values."""
-    for number, phi in enumerate(values, start):
+    for number, phi in enumerate(looked(values), start):
         for place, (excess, density) in enumerate(kernel.values(kernel.step * number)):
             sums.excess[place] += (phi * excess).real
             sums.density[place] += (phi * density).real
@@ -137,6 +138,7 @@ def _cover(
     pending, left_out = cover(line, kernel, _ranges(last), kernel.remainder(), budget)
     kept: list[tuple[int, int]] = []
     while pending:
+        look()
         first, final = pending.pop()
         count = final - first + 1
         start, end = kernel.step * first, kernel.step * final

@@ -20,6 +20,7 @@ from flint import fmpz
 
 from optcomp.checker.balls import Exact, Group, Noise
 from optcomp.checker.claimed import Listed, check_hints, check_neighbours, laws_of
+from optcomp.checker.effort import looked
 from optcomp.errors import InvalidInput, shown
 
 FORMAT, VERSION, WITH_NOISE, WITH_LAWS = "optcomp-certificate", 1, 2, 3
@@ -107,7 +108,7 @@ def read(
     lower, upper = _ends(document)
     groups = _groups(document.get("mechanisms"), supplied)
     gaussians = _gaussians(document["gaussians"]) if noisy else ()
-    if noise is not None and gaussians != _counted(noise):
+    if noise is not None and gaussians != _counted(_listed(noise, "gaussians")):
         raise Mismatch("gaussians: the ones supplied are not those of the certificate")
     laws = _laws(document, others)
     count = document.get("count")
@@ -116,7 +117,7 @@ def read(
     found = sum(group[2] for group in groups) + sum(copies for _, copies in gaussians)
     found += sum(law.copies for law in laws)
     if count != found:
-        raise Mismatch(f"count: {count} is not the number of mechanisms, {found}")
+        raise Mismatch(f"count: {shown(count)} is not the number of mechanisms, {shown(found)}")
     known: Literal["epsilon", "delta"] = "epsilon" if quantity == "epsilon" else "delta"
     return Claim(known, given, lower, upper, groups, count, gaussians, laws, _hints(document.get("parameters")))
 
@@ -194,7 +195,7 @@ def _number(value: object, name: str) -> Exact:
 
 
 def _groups(value: object, supplied: Sequence[Group] | None) -> tuple[Group, ...]:
-    given = None if supplied is None else _checked(supplied, "groups")
+    given = None if supplied is None else _checked(_listed(supplied, "groups"), "groups")
     if isinstance(value, Mapping):
         return _by_digest(value, given)
     if not isinstance(value, Sequence) or isinstance(value, str):
@@ -218,8 +219,15 @@ def _by_digest(value: Mapping[str, object], given: tuple[Group, ...] | None) -> 
     return given
 
 
+def _listed(value: object, name: str) -> Sequence[object]:
+    """What was supplied beside the document."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise InvalidInput(name, value, "must be a list")
+    return value
+
+
 def _checked(groups: Sequence[object], name: str) -> tuple[Group, ...]:
-    return canonical(_group(group, f"{name}[{place}]") for place, group in enumerate(groups))
+    return canonical(_group(group, f"{name}[{place}]") for place, group in enumerate(looked(groups)))
 
 
 def _group(group: object, name: str) -> Group:

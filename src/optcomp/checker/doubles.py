@@ -19,6 +19,7 @@ import numpy as np
 from flint import acb, arb
 
 from optcomp.checker.balls import near
+from optcomp.checker.effort import look, looked
 from optcomp.checker.grid import Grid, Left
 from optcomp.checker.guess import Floats
 from optcomp.checker.instance import Tell
@@ -76,7 +77,7 @@ def swept(line: Line, kernel: Kernel, first: int, budget: float, tell: Tell) -> 
     for start in range(first, kernel.last + 1, _MOST):
         grid = Grid.of(kernel.step, start, min(start + _MOST - 1, kernel.last))
         sweep = Sweep(line, kernel, grid)
-        for rows in grid.blocks(BLOCK):
+        for rows in looked(grid.blocks(BLOCK)):
             found = sweep.add(found, rows)
             if line.work > budget:
                 return None
@@ -97,6 +98,7 @@ class Sweep:
     def _table(self, number: int) -> Turns:
         """Coins in the order in which they are likely to make φ small; tables are made when they are needed."""
         while len(self._tables) <= number:
+            look()
             size, tanh, _ = self._order[len(self._tables)]
             self._tables.append(self._grid.turns(size, rounded(tanh)))
             self._line.work += _TABLE_SECONDS
@@ -121,7 +123,7 @@ class Sweep:
         if self._weights is not None:
             return self._weights.sums(left, rows)
         found = [(arb(0), arb(0)) for _ in self._kernel.ys]
-        for node, real, imaginary in zip(self._grid.numbers(left).tolist(), *left.phi, strict=True):
+        for node, real, imaginary in looked(zip(self._grid.numbers(left).tolist(), *left.phi, strict=True)):
             phi = acb(float(real), float(imaginary))
             values = self._kernel.values(self._kernel.step * node)
             found = [

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.checker.balls import GUESS_BITS, near, working
+from optcomp.checker.effort import look
 from optcomp.checker.instance import Instance
 
 _MOST = 2000  # sizes that a sketch keeps apart; its cumulants are good to 1e-4 then
@@ -78,6 +79,7 @@ class Sketch:
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where an increasing function changes its sign, or the end that is nearer to it."""
     for _ in range(60):
+        look()
         middle = (low + high) / 2
         if function(middle) < 0:
             low = middle

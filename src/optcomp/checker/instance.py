@@ -22,6 +22,7 @@ from typing import NamedTuple
 from flint import arb, fmpz
 
 from optcomp.checker.balls import LEAK_BITS, Exact, Group, Noise, ball, exact_sum, working
+from optcomp.checker.effort import looked
 
 _EXACT_BITS = 2_000_000  # bits of a product that is multiplied out, in a second
 _MOST_BITS = 1 << 13  # here doubling ends: what is undecided then is a tie
@@ -77,7 +78,7 @@ class Instance:
 
     def variance(self) -> arb:
         """v = Σμ² at the working precision."""
-        return sum((copies * ball(mu) ** 2 for mu, copies in self.gaussians), arb(0))
+        return sum((copies * ball(mu) ** 2 for mu, copies in looked(self.gaussians)), arb(0))
 
     def target(self, delta: Exact, bits: int) -> arb:
         """t(δ) to about `bits` bits; exactly zero where that can be seen; a ball around zero where it cannot."""
@@ -88,7 +89,7 @@ class Instance:
         while True:
             with working(precision):
                 kept = arb(0)
-                for leak, copies in self.leaks:
+                for leak, copies in looked(self.leaks):
                     kept += copies * (-ball(leak)).log1p()
                 t = -((-ball(delta)).log1p() - kept).expm1()
             if t < 0 or (t > 0 and t.rel_accuracy_bits() >= bits - 20) or precision >= _MOST_BITS:

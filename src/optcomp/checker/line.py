@@ -18,6 +18,7 @@ from flint import acb, arb
 
 from optcomp.checker import moments
 from optcomp.checker.balls import ball
+from optcomp.checker.effort import looked
 from optcomp.checker.guess import Floats
 from optcomp.checker.instance import Coin, Instance
 from optcomp.checker.moments import Bin
@@ -41,7 +42,7 @@ class WorkingCoins:
         if not self.bins:
             return moments.direct(self.coins, z)
         total = acb(0)
-        for group in self.bins:
+        for group in looked(self.bins):
             part = group.log_cosh(z)
             total += moments.direct(group.coins, z) if part is None else part
         return total
@@ -150,7 +151,7 @@ class Line:
             return (self._coins.log_cosh(acb(self._shift, theta)) - self._base).exp()
         self.work += 3e-6 * len(self.factors)
         total = acb(0)
-        for size, tanh, copies in self.factors:
+        for size, tanh, copies in looked(self.factors):
             sine, cosine = (theta * size).sin_cos()
             factor = acb(cosine, tanh * sine)
             half_turn = bool(cosine < 0)  # then any ball around it may touch the cut of the logarithm

@@ -17,12 +17,15 @@ from fractions import Fraction
 from flint import arb, fmpz
 
 from optcomp.checker.balls import ball
+from optcomp.checker.effort import look, looked
 from optcomp.checker.instance import Coin, Instance, Range, Tell
 
 HALF = 1 << 19
 """The most places of one part that is held in memory."""
 _OUTER = 1 << 6  # patterns of the coins that are left to a loop
 _GRID_BITS = 3000  # a finer grid makes places too long to be compared quickly
+_WAYS_SIZE = 1 << 31  # of the numbers of patterns of all places of a part: a quarter of a gigabyte
+_LOOK = 63  # a mask: the time that is left is looked at every 64 places
 _BUILD, _COMBINE = 7e-6, 1e-6
 """Seconds for an atom of a half, and for a meeting of two."""
 
@@ -35,6 +38,8 @@ def cost(instance: Instance) -> float:
     parts = split(instance.coins)
     sizes = [math.prod(coin.copies + 1.0 for coin in part) for part in parts]
     if max(sizes[1:]) > HALF or sizes[0] > _OUTER or short_grid(instance.coins) is None:
+        return math.inf
+    if max(sizes) * sum(coin.copies for coin in instance.coins) > _WAYS_SIZE:
         return math.inf
     return (_BUILD + _COMBINE * sizes[0]) * (sizes[1] + sizes[2])
 
@@ -90,7 +95,7 @@ class Listing:
             unit = int(Fraction(size) * self._grid)
             moves = [(unit * (2 * high - copies), math.comb(copies, high)) for high in range(copies + 1)]
             grown: Places = {}
-            for place, ways in places.items():
+            for place, ways in looked(places.items()):
                 for move, choices in moves:
                     grown[place + move] = grown.get(place + move, 0) + ways * choices
             places = grown
@@ -101,6 +106,8 @@ class Listing:
         half = ball(Fraction(1, 2 * self._grid))
         up, down = [], []
         for number, place in enumerate(order):
+            if not number & _LOOK:
+                look()
             height = (arb(fmpz(place)) * half).exp()
             ways = places[place]
             up.append(height if ways == 1 else height * ways)
@@ -127,6 +134,8 @@ class Listing:
         up, down, above, second = arb(0), arb(0), 0, self._second
         last = len(second)
         for number, place in enumerate(self._first):
+            if not number & _LOOK:
+                look()
             rest = level - place
             while above < last and second[above] > rest:
                 above += 1

@@ -22,6 +22,7 @@ import numpy as np
 from flint import acb, arb
 
 from optcomp.checker.balls import ball, near, spread
+from optcomp.checker.effort import looked
 from optcomp.checker.instance import Coin
 
 TERMS = 9  # a ratio of 1/50 to the ninth is below 1e-15
@@ -73,7 +74,7 @@ def bins(coins: Sequence[Coin]) -> list[Bin]:
 def _bin(coins: Sequence[Coin]) -> Bin:
     middle = arb((float(coins[0].size) + float(coins[-1].size)) / 2)
     sums = [arb(0)] * TERMS
-    for size, copies in coins:
+    for size, copies in looked(coins):
         offset, power = ball(size) - middle, arb(copies)
         for order in range(TERMS):
             sums[order] = sums[order] + power
@@ -85,6 +86,6 @@ def _bin(coins: Sequence[Coin]) -> Bin:
 def direct(coins: Sequence[Coin], z: acb) -> acb:
     """The same sum, coin by coin."""
     total = acb(0)
-    for size, copies in coins:
+    for size, copies in looked(coins):
         total += copies * (ball(size) * z).cosh().log()
     return total

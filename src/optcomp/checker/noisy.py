@@ -17,6 +17,7 @@ from flint import arb, ctx, fmpz
 
 from optcomp.checker.balls import ball, working
 from optcomp.checker.closed import normal_excess
+from optcomp.checker.effort import looked
 from optcomp.checker.instance import Coin, Instance, Range, Tell
 from optcomp.checker.listing import grid_of, short_grid
 
@@ -56,7 +57,7 @@ class Noisy:
         unit = int(Fraction(coin.size) * self._grid)
         masses = _masses(coin)
         grown: dict[int, arb] = {}
-        for place, mass in self._values.items():
+        for place, mass in looked(self._values.items()):
             for high, share in enumerate(masses):
                 there = place + unit * (2 * high - coin.copies)
                 part = mass * share
@@ -66,7 +67,7 @@ class Noisy:
     def excess(self, y: Fraction) -> Range:
         """F(y)."""
         total, middle = arb(0), ball(y)
-        for number, (place, mass) in enumerate(self._values.items()):
+        for number, (place, mass) in enumerate(looked(self._values.items())):
             total += mass * normal_excess(self._mu, middle - arb(fmpz(place)) / self._grid)
             if not number & _LOOK:
                 self._tell("adding up", number / len(self._values))
@@ -78,6 +79,6 @@ def _masses(coin: Coin) -> Sequence[arb]:
     with working(ctx.prec + 2 * coin.copies.bit_length()):
         odds = ball(coin.size).exp()
         masses = [(1 + odds) ** -coin.copies]
-        for high in range(coin.copies):
+        for high in looked(range(coin.copies)):
             masses.append(masses[-1] * odds * (coin.copies - high) / (high + 1))
         return masses

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from optcomp.checker.effort import look, looked
 from optcomp.checker.instance import Coin, Instance
 
 _LARGEST = 1_000_000  # multiples of a unit beyond this make too long a Fourier sum
@@ -51,7 +52,7 @@ def _on(instance: Instance, multiples: list[int], unit: Fraction) -> Instance:
 def _exactly(sizes: list[Fraction]) -> list[int] | None:
     """The sizes as multiples of their greatest common divisor."""
     unit = sizes[0]
-    for size in sizes[1:]:
+    for size in looked(sizes[1:]):
         unit = Fraction(
             math.gcd(unit.numerator * size.denominator, size.numerator * unit.denominator),
             unit.denominator * size.denominator,
@@ -64,6 +65,7 @@ def _exactly(sizes: list[Fraction]) -> list[int] | None:
 def _nearly(sizes: list[Fraction]) -> list[int] | None:
     """The sizes as multiples of a decimal unit, each within rounding."""
     for places in range(_DECIMALS + 1):
+        look()
         scaled = [size * 10**places for size in sizes]
         whole = [round(size) for size in scaled]
         if all(a and abs(size - a) <= _CLOSE * a for size, a in zip(scaled, whole, strict=True)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -12,6 +13,7 @@ from flint import arb
 
 from optcomp.checker.balls import LEAST_BITS, Exact, Group
 from optcomp.checker.document import Claim, Mismatch, read
+from optcomp.checker.effort import Spent, limited, reducible
 from optcomp.checker.instance import Instance, Tell
 from optcomp.checker.prove import End, decide
 from optcomp.checker.sums import Total, decide_directions, totals_of
@@ -20,7 +22,8 @@ from optcomp.errors import InvalidInput, Written
 Top = tuple[Exact, Exact]
 """What the largest loss lies between, or infinity twice."""
 Status = Literal["proved", "false", "undecided", "mismatch", "malformed"]
-_EFFORT = 200.0  # seconds for an attempt, unless said otherwise
+_EFFORT = 200.0  # seconds of processor time, unless said otherwise
+_LONGEST = 1e9  # seconds that anybody waits
 _MOST_BITS = 1 << 19  # a claim that needs more is not read
 
 
@@ -52,25 +55,50 @@ def check(
     """Re-prove the claim of a certificate in ball arithmetic, believing nothing that it says about how it was found.
 
     `groups` are its mechanisms (ε, δ, copies), needed where the certificate holds only their digest; `gaussians`, if
-    given, are compared with its Gaussian mechanisms (μ, copies), and `laws` with its other laws.  `effort` is about the
-    number of seconds that one attempt may take; `tell` is called with what is being done and the share done.
+    given, are compared with its Gaussian mechanisms (μ, copies), and `laws` with its other laws.  `effort` is the
+    processor time in seconds that the check may take; what is not decided then is undecided.  `tell` is called with
+    what is being done and the share done.
     """
+    seconds = _seconds(effort)
     try:
-        claim = read(document, groups, gaussians, laws)
+        with limited(seconds):
+            claim = read(document, groups, gaussians, laws)
+            ends: list[End] = []
+            with suppress(Spent):
+                _decide(claim, ends, seconds, tell or _ignore)
+            return _verdict(claim, ends)
     except InvalidInput as error:
         return Verdict(False, "malformed", str(error))
     except Mismatch as error:
         return Verdict(False, "mismatch", str(error))
+    except Spent:
+        return Verdict(False, "undecided", "not decided within the effort allowed: the document is too long")
+
+
+def _seconds(effort: object) -> float:
+    if isinstance(effort, bool) or not isinstance(effort, int | float) or not effort >= 0:
+        raise InvalidInput("effort", effort, "must be a number of seconds, not negative")
+    return float(min(effort, _LONGEST))
+
+
+def _decide(claim: Claim, ends: list[End], effort: float, tell: Tell) -> None:
+    """Add both ends, and decide them if it can be done."""
+    reducible(_denominators(claim))
     instance = Instance.of(claim.groups, claim.gaussians)
     totals = totals_of(claim.groups, claim.gaussians, claim.laws) if claim.laws else []
     bits = _bits(claim)
-    ends = _ends(instance, claim, _top(instance, totals), bits)
+    ends += _ends(instance, claim, _top(instance, totals), bits)
     pending = [end for end in ends if end.holds is None and end.t > 0]
     if claim.laws:
-        decide_directions(totals, pending, effort, tell or _ignore)
+        decide_directions(totals, pending, effort, tell)
     else:
-        decide(instance, pending, bits, effort, tell or _ignore)
-    return _verdict(claim, ends)
+        decide(instance, pending, bits, effort, tell)
+
+
+def _denominators(claim: Claim) -> int:
+    """The most bits that the denominator of a sum of parameters has."""
+    values = [eps for eps, _, _ in claim.groups] + [value for law in claim.laws for value in law.parameters]
+    return sum(bottom.bit_length() for bottom in {Fraction(value).denominator for value in values})
 
 
 def _top(instance: Instance, totals: Sequence[Total]) -> Top:
@@ -159,7 +187,7 @@ def _delta_end(
 
 def _verdict(claim: Claim, ends: Sequence[End]) -> Verdict:
     false = [end for end in ends if end.holds is False]
-    undecided = [end.side for end in ends if end.holds is None]
+    undecided = [end.side for end in ends if end.holds is None] if ends else ["lower", "upper"]
     status: Status = "false" if false else "undecided" if undecided else "proved"
     if false:
         symbol = "ε" if claim.quantity == "epsilon" else "δ"

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from flint import arb, fmpz_mat
 
 from optcomp.checker.balls import GUESS_BITS, working
+from optcomp.checker.effort import look, looked
 from optcomp.checker.kernels import Kernel, WithDensity
 from optcomp.checker.line import Line
 
@@ -98,6 +99,7 @@ def cover(
     begin = next((first for first, _ in pending if _stride(found, kernel, step, first)), last + 1)
     still = [(first, end) for first, end in pending if first < begin]
     while begin <= last:
+        look()
         stride = _stride(found, kernel, step, begin) or 1
         groups = min(max(begin // stride, _LEAST), _MOST, -(-(last + 1 - begin) // stride))
         columns = math.isqrt(groups - 1) + 1
@@ -172,7 +174,7 @@ def _turned(parts: Sequence[Wave], start: arb, step: arb, count: int, *, weighed
     fine = [_rotations(step * number, parts) for number in range(inner)]
     weights = [_whole(beta) for _, beta in parts]
     found: list[list[int]] = []
-    for high in coarse:
+    for high in looked(coarse):
         for low in fine[: count - len(found)]:
             row: list[int] = []
             for number, ((a, b), (c, d)) in enumerate(zip(high, low, strict=True)):

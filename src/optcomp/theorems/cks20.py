@@ -23,6 +23,8 @@ from optcomp.theorems.mv18_1_5 import LEAK
 ID, METHOD = "CKS20", "Rényi"
 _GRID = np.exp(np.linspace(math.log(1e-4), math.log(1e6), 121))
 """Orders minus 1 for a first look: twelve to a factor of ten."""
+_LARGEST = 1e290
+"""Of an ε by which an order is chosen: products with orders are then finite."""
 _ROUNDS, _FINE = 4, 33
 """Each round looks 16 times closer: the order to four digits, where the value is flat."""
 _CLOSER = 4
@@ -56,9 +58,10 @@ def delta_at(mixture: Mixture, epsilon: Exact) -> Bound:
     for way in mixture.directions:
         laws = mixture.laws(way, +1)
         with precision(FLOAT_BITS):
+            near = float(min(epsilon, _LARGEST))
 
-            def value(c: Floats, laws: Laws = laws) -> Floats:
-                return _scaled(mixture, laws, c) - c * float(epsilon) - c * np.log1p(1 / c) - np.log1p(c)
+            def value(c: Floats, laws: Laws = laws, near: float = near) -> Floats:
+                return _scaled(mixture, laws, c) - c * near - c * np.log1p(1 / c) - np.log1p(c)
 
             c = _best(value, mixture, laws)
             tilt = arb(c)

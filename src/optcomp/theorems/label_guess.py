@@ -45,8 +45,7 @@ class _Guess:
         self.mu, self.q, self.count = float(law.mu), float(law.q), count
         width = (end - _LEFT) / _POINTS
         self.x = _LEFT + width * (np.arange(_POINTS) + 0.5)
-        up = self.mu * self.x - 0.5 * self.mu**2
-        self.loss = np.log1p(self.q * np.expm1(up))
+        self.loss = law.losses(np.asarray(self.x, dtype=np.float64))
         self.p = width / math.sqrt(2 * math.pi) * np.exp(-0.5 * self.x**2 + self.loss)
         grown = np.minimum(_TILTS[:, np.newaxis] * self.loss, _LARGEST)
         self.changes = np.cumsum(self.p * np.expm1(grown), axis=1)

@@ -79,6 +79,8 @@ _WIDE, _NOTHING = 1e-7, 1e-12
 """A relative width at which another way is worth its time, and an ε that nobody can tell from 0."""
 _CLEARLY = 1 - 1e-9
 """Below this part of the sum of all ε, that sum is of no use as a bound."""
+_BEYOND_ALL = 1e30
+"""An ε beyond the loss of 10¹⁵ copies of any mechanism."""
 _LEAST_GRID_WIDTH = 1e-11
 """Grids are not made finer than that: their error falls with the square of their width only."""
 
@@ -133,6 +135,8 @@ def delta_at(mixture: Mixture, epsilon: Exact, effort: Effort = _USUAL) -> Bound
     """δ between floats, for any mechanisms but notions."""
     with precision(FLOAT_BITS):
         ends = float_down(ball(epsilon)), float_up(ball(epsilon))
+    if epsilon > _BEYOND_ALL:  # at a smaller ε δ is larger, and beside its leaks 0 as a float
+        ends = _BEYOND_ALL, math.inf
 
     if alone(mixture):
         with precision(FLOAT_BITS):

@@ -75,7 +75,15 @@ def test_leaks_are_infinite_losses() -> None:
     for item in ("name-and-shame(1e-3)", "0,1e-3", "0.5,1e-3"):
         mechanism, loss = _loss(item)
         assert (loss["infinite"], mechanism["pure_epsilon"]) == (1e-3, None)
+        assert [loss[name] for name in ("mean", "variance", "standard_deviation", "largest")] == [None] * 4
+        mean = math.tanh(0.25) / 2 if item.startswith("0.5") else 0.0
+        assert (loss["finite_part"]["mean"], loss["finite_part"]["largest"]) == pytest.approx((mean, 2 * mean and 0.5))
+    text = printed("show 'name-and-shame(0.001)'")
+    assert "│ mean loss             │ ∞, finite part 0 " in text
+    assert "│ variance, finite part │ 0  (standard deviation 0) " in text
+    assert "│ largest loss          │ ∞, finite part 0 " in text
     text = printed("show 0.5,1e-3x2")
+    assert "│ largest loss          │ ∞, finite part 0.5 " in text
     assert "│ 0.5,0.001 × 2 " in text
     assert "with probability 0.001" in text
     assert "the worst mechanism with this (ε, δ)" in text

@@ -19,6 +19,7 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near, spread
+from optcomp.checker.effort import looked
 from optcomp.checker.laws.law import Atomic, Cloud, Spots, Tilted, TooMuch
 from optcomp.checker.laws.waves import waves
 
@@ -198,7 +199,7 @@ class DiscreteGaussian(_OnPlaces):
         if end - start > 4 * _MOST_ATOMS:
             raise TooMuch
         total, weights = arb(0), _bells(start, end, arb(0), square)
-        for number, weight in enumerate(weights, start):
+        for number, weight in enumerate(looked(weights), start):
             total -= weight * ball(y - self.first - number * self.span).expm1()
         rest = weights[-1] * _geometric((2 * arb(end) + 1) / square)
         below = weights[0] * _geometric((1 - 2 * arb(start)) / square) if start == -self._reach() else arb(0)
@@ -210,7 +211,7 @@ def _bells(start: int, end: int, middle: arb, square: arb) -> list[arb]:
     weight = (-((start - middle) ** 2) / square).exp()
     factor, shrink = ((2 * (middle - start) - 1) / square).exp(), (-2 / square).exp()
     weights = []
-    for _ in range(start, end + 1):
+    for _ in looked(range(start, end + 1)):
         weights.append(weight)
         weight, factor = weight * factor, factor * shrink
     return weights

@@ -35,7 +35,7 @@ from optcomp.checker.balls import Exact, ball, near, spread, working
 from optcomp.checker.closed import normal_excess
 from optcomp.checker.guess import Floats, short
 from optcomp.checker.laws.laplace_rule import legendre
-from optcomp.checker.laws.law import Cloud, TooMuch
+from optcomp.checker.laws.law import Cloud, TooMuch, log_left
 from optcomp.checker.laws.normal_rule import NormalRule
 from optcomp.checker.laws.sampled import batch_excess
 from optcomp.checker.laws.waves import waves
@@ -145,7 +145,8 @@ class BatchNormal:
         logs = math.asinh(0.97 * math.pi / (mu * half)) * np.linspace(1 / _ELLIPSES, 1, _ELLIPSES)
         x = middle + half * np.cosh(logs)[:, None] * np.cos(_ANGLES)
         y = half * np.sinh(logs)[:, None] * np.sin(_ANGLES)
-        odds = np.exp(np.minimum(math.log(float(self.rate / (1 - self.rate))) + mu * x - mu * mu / 2, 300.0))
+        log_odds = math.log(float(self.rate)) - log_left(self.rate)
+        odds = np.exp(np.minimum(log_odds + mu * x - mu * mu / 2, 300.0))
         turns = np.minimum(mu * y, np.arcsin(np.minimum(odds, 1.0)) + 4 * (odds >= 1))
         base, rises = (y * y - x * x) / 2 + end * turns, self._shape.log_rise(x)
         dents = np.log(np.cos(mu * y / 2))

@@ -17,6 +17,7 @@ import numpy as np
 from flint import acb, arb
 
 from optcomp.checker.balls import Exact, ball
+from optcomp.checker.effort import looked
 from optcomp.checker.laws.law import Cloud
 from optcomp.checker.laws.waves import powers
 
@@ -58,7 +59,7 @@ class Laplace:
         """The closed form at every node."""
         eps, base = ball(self.epsilon), self.moment(acb(c)).real
         turns = powers(acb(0, step * eps).exp(), last + 1)
-        return [self.moment(acb(c, step * number)) / base * turn for number, turn in enumerate(turns)]
+        return [self.moment(acb(c, step * number)) / base * turn for number, turn in enumerate(looked(turns))]
 
     def fade(self, c: arb, theta: arb) -> arb:
         """The atoms stay; what lies between them falls like 1/θ."""

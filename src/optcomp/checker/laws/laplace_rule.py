@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from flint import arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near
+from optcomp.checker.effort import looked
 from optcomp.checker.guess import Floats, short
 from optcomp.checker.laws.law import TooMuch
 
@@ -39,7 +41,9 @@ class LaplaceRule:
 
     def log_rise(self, place: arb) -> arb:
         """log A."""
-        return (ball(self.rate) * place.expm1()).log1p()
+        q = ball(self.rate)
+        found = (q * place.expm1()).log1p()
+        return found if found.is_finite() else (ball(1 - Fraction(self.rate)) + q * place.exp()).log()  # q next to 1
 
     def rises(self, places: Floats) -> Floats:
         """log A in floats."""
@@ -69,7 +73,7 @@ class LaplaceRule:
         low, high = self.ends()
         middle, half = (low + high) / 2, (high - low) / 2
         weights, logs = [], []
-        for node, weight in legendre(count, ctx.prec):
+        for node, weight in looked(legendre(count, ctx.prec)):
             place = middle + half * node
             logs.append(self.log_rise(place))
             weights.append(half * weight / 4 * (gamma * logs[-1] - (high + place) / 2).exp())
@@ -129,4 +133,4 @@ class LaplaceRule:
 @lru_cache(maxsize=64)
 def legendre(count: int, bits: int) -> list[tuple[arb, arb]]:
     """Points and weights on [-1, 1] at this precision, which must be the working one."""
-    return [arb.legendre_p_root(count, number, weight=True) for number in range(count)]
+    return [arb.legendre_p_root(count, number, weight=True) for number in looked(range(count))]

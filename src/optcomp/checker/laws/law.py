@@ -6,6 +6,7 @@ through c.  Every ball contains its number; whatever is called a guess may be wr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
@@ -14,7 +15,13 @@ import numpy as np
 from flint import acb, arb
 
 from optcomp.checker.balls import Exact, spread
+from optcomp.checker.effort import looked
 from optcomp.checker.guess import Floats
+
+
+def log_left(rate: Exact) -> float:
+    """About log(1-q), also of a rate whose nearest double is 1."""
+    return math.log(float(1 - Fraction(rate)))
 
 
 class TooMuch(Exception):
@@ -103,7 +110,7 @@ class Spots:
     def phi(self, theta: arb) -> acb:
         """φ(θ); the atoms that are not listed add at most their weight."""
         real = imaginary = whole = arb(0)
-        for weight, loss in zip(self.weights, self.losses, strict=True):
+        for weight, loss in looked(zip(self.weights, self.losses, strict=True)):
             sine, cosine = (theta * loss).sin_cos()
             real, imaginary, whole = real + weight * cosine, imaginary + weight * sine, whole + weight
         room = spread(self.rest)

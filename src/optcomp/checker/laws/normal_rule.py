@@ -31,8 +31,9 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near, spread, working
+from optcomp.checker.effort import left, look, looked
 from optcomp.checker.guess import Floats, short
-from optcomp.checker.laws.law import TooMuch
+from optcomp.checker.laws.law import TooMuch, log_left
 from optcomp.checker.laws.waves import waves
 
 Powers = tuple[arb, arb]
@@ -68,7 +69,7 @@ class NormalRule:
     def log_rise(self, x: Floats) -> Floats:
         """log A(x), in floats."""
         mu, q = float(self.mu), float(self.rate)
-        found: Floats = np.logaddexp(math.log1p(-q), math.log(q) + mu * x - mu * mu / 2)
+        found: Floats = np.logaddexp(log_left(self.rate), math.log(q) + mu * x - mu * mu / 2)
         return found
 
     def heights(self) -> Floats:
@@ -115,7 +116,7 @@ class NormalRule:
         rise, fall = q * (mu * start - mu * mu / 2).exp(), q * (-mu * start - mu * mu / 2).exp()
         weights, losses = [], []
         share = h / (2 * arb.pi()).sqrt()
-        for _ in range(rule.points):
+        for _ in looked(range(rule.points)):
             log = (1 - q + rise).log()
             exponent, loss = powers[0] * log, log
             if self.mirrored:
@@ -165,6 +166,8 @@ class NormalRule:
             return (above + below) / 2, (above - below) / 2
 
         def integrand(x: acb, analytic: bool) -> acb:
+            if left() < 0:
+                return acb(arb.nan())  # an error cannot pass through Arb
             size, turn = logs(x, analytic)
             exponent = powers[0] * size - x * x / 2
             if self.mirrored:
@@ -173,6 +176,7 @@ class NormalRule:
             return (exponent - acb(0, theta) * turn).exp()
 
         inner = acb.integral(integrand, acb(ends[0]), acb(ends[1]), rel_tol=arb(2) ** -close).real
+        look()
         return (height * height / 2).exp() * inner / (2 * arb.pi()).sqrt()
 
     def fade(self, powers: Powers, theta: arb) -> arb:
@@ -203,7 +207,7 @@ class NormalRule:
     def bent(self, x: Floats, heights: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
         """About log A(x+ib)/A(x) for each height b."""
         mu, q = float(self.mu), float(self.rate)
-        ratio = np.exp(np.minimum(math.log(q / (1 - q)) + mu * x - mu * mu / 2, 300.0))
+        ratio = np.exp(np.minimum(math.log(q) - log_left(self.rate) + mu * x - mu * mu / 2, 300.0))
         turned = ratio * np.exp(1j * mu * heights[:, None])
         with np.errstate(all="ignore"):
             return np.asarray(np.log1p(turned) - np.log1p(ratio))
@@ -217,9 +221,9 @@ class NormalRule:
     def _range(self, powers: Guessed, lift: float) -> Powers:
         """Where the integrand counts even if all that lies outside is e^{lift} times as large."""
         reach = math.sqrt(2 * (ctx.prec * math.log(2) + lift)) + 4
-        drop = -sum(min(power, 0.0) for power in powers) * math.log1p(-float(self.rate))
+        drop = -sum(min(power, 0.0) for power in powers) * log_left(self.rate)
         x, logs = self._mass_wide(powers, reach**2 / 2 + drop)
-        kept = x[logs > logs.max() - reach**2 / 2]
+        kept = _counting(x, logs, reach**2 / 2)
         low, high = self._pulls(powers)
         return arb(min(float(kept[0]), low)), arb(max(float(kept[-1]), high))
 
@@ -237,7 +241,7 @@ class NormalRule:
         """Points where the integrand counts, or where A's terms are equal, with its log and that of their distances."""
         mu, q = float(self.mu), float(self.rate)
         low, high = self._pulls(powers)
-        equal = math.log((1 - q) / q) / mu + mu / 2 + np.linspace(-6, 6, 80) / mu
+        equal = (log_left(self.rate) - math.log(q)) / mu + mu / 2 + np.linspace(-6, 6, 80) / mu
         x = np.concatenate([np.linspace(low - 11, high + 11, 360), equal, *([-equal] if self.mirrored else [])])
         x.sort()
         return x, self._log_integrand(powers, x) + np.log(np.gradient(x) + 1e-300)
@@ -251,7 +255,7 @@ class NormalRule:
         best = int(np.argmax(np.where(steps > 0, steps, 0)))
         height, step = float(heights[best]), short(float(steps[best]))
         x, logs = self._mass_wide(powers, digits)
-        kept = x[logs > logs.max() - digits - 4]
+        kept = _counting(x, logs, digits + 4)
         low, high = self._pulls(powers)
         start, last = min(float(kept[0]) - step, low), max(float(kept[-1]) + step, high)
         first = math.floor(start / step)
@@ -265,6 +269,14 @@ class NormalRule:
         low, high = self._pulls(powers)
         x = np.linspace(low - reach, high + reach, 1500)
         return x, self._log_integrand(powers, x)
+
+
+def _counting(x: Floats, logs: Floats, depth: float) -> Floats:
+    """The points at which the integrand is not that far below its largest value, if floats can tell."""
+    kept: Floats = x[logs > logs.max() - depth]
+    if not kept.size:
+        raise TooMuch
+    return kept
 
 
 def _floats(powers: Powers) -> Guessed:

@@ -36,7 +36,7 @@ def largest(way: Way, rate: Exact) -> tuple[Exact, Exact]:
     if way == "removed":
         return math.inf, math.inf
     with working(LEAST_BITS):
-        return enclosing(-(-ball(rate)).log1p())
+        return enclosing(-ball(1 - Fraction(rate)).log())
 
 
 def power(way: Way, c: arb) -> arb:

@@ -17,6 +17,7 @@ from functools import cached_property
 from flint import acb, arb
 
 from optcomp.checker.balls import Exact, ball, spread
+from optcomp.checker.effort import looked
 from optcomp.checker.laws.law import Cloud, Spots
 from optcomp.checker.laws.sampled import Way, largest, power
 from optcomp.checker.laws.waves import waves
@@ -54,7 +55,7 @@ class _OnNumbers(ABC):
     def excess(self, y: Fraction) -> arb:
         """Σ(P - e^y Q)₊, number by number; what is beyond the list adds at most its mass under P."""
         found, place, total = self.spots(arb(0)), ball(y), arb(0)
-        for weight, loss in zip(found.weights, found.losses, strict=True):
+        for weight, loss in looked(zip(found.weights, found.losses, strict=True)):
             if not loss < place:  # of an atom at y itself the term is next to nothing, of either sign
                 total -= weight * (place - loss).expm1()
         return total + arb(0).union(found.rest)

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 
 from flint import acb, acb_mat, arb
 
+from optcomp.checker.effort import look, looked
 from optcomp.checker.laws.law import TooMuch
 
 _MOST = 400_000_000  # products of two numbers: about half a minute
+_AT_ONCE = 2_000_000  # in one product of matrices: a fraction of a second
 
 
 def waves(weights: Sequence[arb], turns: Sequence[arb], last: int) -> list[acb]:
@@ -22,13 +24,16 @@ def waves(weights: Sequence[arb], turns: Sequence[arb], last: int) -> list[acb]:
     if last * len(weights) > _MOST:
         raise TooMuch
     block = math.isqrt(last) + 1
-    columns = [powers(acb(0, turn).exp(), block) for turn in turns]
+    columns = acb_mat([powers(acb(0, turn).exp(), block) for turn in looked(turns)])
     rows = [
         [power * weight for power in powers(acb(0, turn * block).exp(), last // block + 1)]
-        for weight, turn in zip(weights, turns, strict=True)
+        for weight, turn in looked(zip(weights, turns, strict=True))
     ]
-    product = acb_mat(rows).transpose() * acb_mat(columns)
-    return list(product.entries()[: last + 1])
+    height, found = max(1, _AT_ONCE // (block * (len(rows) or 1))), list[acb]()
+    for first in range(0, last // block + 1, height):
+        look()
+        found += (acb_mat([row[first : first + height] for row in rows]).transpose() * columns).entries()
+    return found[: last + 1]
 
 
 def powers(unit: acb, count: int) -> list[acb]:

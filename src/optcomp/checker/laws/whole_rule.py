@@ -18,9 +18,10 @@ import numpy as np
 from flint import arb, ctx
 
 from optcomp.checker.balls import Exact, ball, near
+from optcomp.checker.effort import looked
 from optcomp.checker.guess import Floats
 from optcomp.checker.laws.atoms import DiscreteGaussian
-from optcomp.checker.laws.law import TooMuch
+from optcomp.checker.laws.law import TooMuch, log_left
 
 _MOST_ATOMS = 30_000  # that are listed: a few seconds
 _DENSE, _GROWTH = 40, 1.025  # numbers of a sketch without gaps, and the growth of those beyond
@@ -60,7 +61,7 @@ class WholeRule:
     def log_rise(self, x: Floats) -> Floats:
         """About log A."""
         q, up = float(self.rate), (self.shift * x - self.shift**2 / 2) / float(self.sigma) ** 2
-        found: Floats = np.logaddexp(math.log1p(-q), math.log(q) + up)
+        found: Floats = np.logaddexp(log_left(self.rate), math.log(q) + up)
         return found
 
     def terms(self, powers: Powers) -> Terms:
@@ -70,10 +71,10 @@ class WholeRule:
             raise TooMuch
         square, numbers = ball(self.sigma) ** 2, range(first, last + 1)
         whole = DiscreteGaussian(self.sigma, self.shift).norm()
-        logs = [self._log(x, square) for x in numbers]
-        others = [self._log(-x, square) for x in numbers] if self.mirrored else []
+        logs = [self._log(x, square) for x in looked(numbers)]
+        others = [self._log(-x, square) for x in looked(numbers)] if self.mirrored else []
         weights = []
-        for place, x in enumerate(numbers):
+        for place, x in enumerate(looked(numbers)):
             exponent = powers[0] * logs[place] - arb(x * x) / (2 * square)
             if self.mirrored:
                 exponent += powers[1] * others[place]
@@ -107,7 +108,7 @@ class WholeRule:
         right = self.shift * (max(one, 0.0) + max(-two, 0.0)) + sigma * math.sqrt(digits)
         left = self.shift * (min(one, 0.0) + min(-two, 0.0)) - sigma * math.sqrt(digits)
         if one < 0 and not self.mirrored:
-            left = max(left, -sigma * math.sqrt(digits + 2 * one * math.log1p(-float(self.rate))))
+            left = max(left, -sigma * math.sqrt(digits + 2 * one * log_left(self.rate)))
         return math.floor(left) - 1, math.ceil(right) + 1
 
 

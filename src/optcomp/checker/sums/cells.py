@@ -38,6 +38,7 @@ from operator import mul
 from flint import arb, arb_series, fmpz, fmpz_mat, fmpz_poly
 
 from optcomp.checker.balls import ball, enclosing, working
+from optcomp.checker.effort import looked, room
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Law, TooMuch
 from optcomp.checker.laws.parts import Lump, Parts, normal, parts_of
@@ -46,7 +47,10 @@ from optcomp.checker.sums.shape import Shape
 from optcomp.checker.sums.total import Total
 
 _MOST_NODES = 4_000_000  # of a grid: memory ends about there
+_MOST_SIZE = 4_000_000_000  # of the masses of all nodes: half a gigabyte
 _EXTRA = 24  # bits of the masses beside those of the polynomials
+PRODUCT = 1.5e-8
+"""Seconds for a coefficient and a bit of a product."""
 _FINE = 96  # bits to which an anchor is a node
 
 
@@ -59,6 +63,7 @@ class Near:
 
     def times(self, other: Near, size: int, bits: int) -> Near:
         """The product, rounded down to units."""
+        room(PRODUCT * size * bits)
         product = self.masses.mul_low(other.masses, size) // fmpz(1 << bits)
         return Near(product, self.off_with(other, bits) + size)
 
@@ -111,8 +116,8 @@ class _Law:
         grid, digits = self._grid, self._digits
         unit, scale = arb(2) ** digits, fmpz(1 << digits)
         width = math.isqrt(grid.nodes) + 1
-        coarse = [[down(grid.place(width * j).exp() * unit)] for j in range(grid.nodes // width + 1)]
-        fine = [down((ball(grid.step) * i).exp() * unit) for i in range(width)]
+        coarse = [[down(grid.place(width * j).exp() * unit)] for j in looked(range(grid.nodes // width + 1))]
+        fine = [down((ball(grid.step) * i).exp() * unit) for i in looked(range(width))]
         rises = (fmpz_poly((fmpz_mat(coarse) * fmpz_mat([fine])).entries()) // scale).coeffs()
         share = down(unit / -((-ball(grid.step)).expm1()))
         matched = fmpz_poly(list(map(mul, rises, self._other.coeffs()))) // scale
@@ -144,7 +149,7 @@ class _Lumps:
         self._grid, self._unit = grid, arb(2) ** digits
         self._lists: list[dict[int, int]] = [{}, {}, {}]
         self.kept = arb(0)
-        for lump in lumps:
+        for lump in looked(lumps):
             self._add(lump)
         self.own, self.other, self.nodes = (_listed(each) for each in self._lists)
 
@@ -185,8 +190,10 @@ class Cells:
             raise TooMuch
         reach = float(self._size * self._step)
         digits = self._bits + _EXTRA + int(-math.log2(self._step)) + math.ceil(1.45 * (reach + 2)) + 16
+        if self._size * digits > _MOST_SIZE:
+            raise TooMuch
         made = []
-        for (law, copies), start in zip(laws, starts, strict=True):
+        for (law, copies), start in looked(zip(laws, starts, strict=True)):
             with working(digits + 64 + math.ceil(3 * reach)):
                 grid = Grid(start, self._step, self._size + 1)
                 made.append((_Law(_parts(law, total), grid, digits, self._bits), copies))
@@ -236,6 +243,7 @@ class Factors:
 
     def __init__(self, left: Near, right: Near, size: int, bits: int) -> None:
         self._unit = arb(2) ** (-2 * bits)
+        room(PRODUCT * size * bits)
         self.masses = left.masses.mul_low(right.masses, size)
         self.off = arb(left.off_with(right, bits)) * arb(2) ** -bits
 

@@ -25,6 +25,7 @@ from typing import NamedTuple
 from flint import arb
 
 from optcomp.checker.balls import ball, near, working
+from optcomp.checker.effort import look, looked
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Spotted, TooMuch
 from optcomp.checker.sums.total import Total
@@ -76,7 +77,7 @@ class EverySum:
         """F(y)."""
         place = math.floor(y * _UNIT)
         own = other = 0
-        for loss, p, q in self._first:
+        for loss, p, q in looked(self._first):
             number = bisect_right(self._second.losses, place - loss)
             above = self._second.above[number]
             own += p * above[0]
@@ -103,7 +104,7 @@ def _outcomes(law: Spotted, faint: float) -> list[Outcome]:
     """
     spots = law.spots(arb(0))
     found = []
-    for mass, loss in zip(spots.weights, spots.losses, strict=True):
+    for mass, loss in looked(zip(spots.weights, spots.losses, strict=True)):
         other = mass * (-loss).exp()
         if near(mass) > faint / 1000 or near(other) > faint / 1000:
             if not (loss.upper() - loss.lower()) * _UNIT < 1:
@@ -133,6 +134,7 @@ def _powers(outcomes: Sequence[Outcome], copies: int, least: int) -> list[Outcom
         grown: dict[int, list[Outcome]] = {}
         for left, sums in found.items():
             for times in range(left + 1):
+                look()
                 ways = math.comb(left, times)
                 add, more, again = powers[times][0], powers[times][1] * ways, powers[times][2] * ways
                 part = _times(sums, add, more, again, least)
@@ -157,7 +159,7 @@ def _joined(left: Sequence[Outcome], right: Sequence[Outcome], least: int) -> li
     """Sums of one of these and one of those."""
     if len(left) * len(right) > _MOST:
         raise TooMuch
-    return [each for loss, p, q in right for each in _times(left, loss, p, q, least)]
+    return [each for loss, p, q in looked(right) for each in _times(left, loss, p, q, least)]
 
 
 def _half(sums: Sequence[Outcome]) -> _Half:

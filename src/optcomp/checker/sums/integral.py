@@ -18,6 +18,7 @@ from flint import acb, arb
 
 from optcomp.checker.balls import ball, working
 from optcomp.checker.contour import Sums, add, aliases, enclosed
+from optcomp.checker.effort import left, looked
 from optcomp.checker.instance import Range
 from optcomp.checker.kernels import Smoothed, WithDensity
 from optcomp.checker.laws import TooMuch
@@ -76,7 +77,7 @@ def _evaluated(
     total: Total, plan: Plan, step: arb, last: int, ys: Sequence[Fraction], width: float, effort: float
 ) -> dict[Fraction, Range]:
     c, end = arb(plan.c), step * last
-    fade = math.prod((law.fade(c, end) ** copies for law, copies in total.laws), start=arb(1))
+    fade = math.prod((law.fade(c, end) ** copies for law, copies in looked(total.laws)), start=arb(1))
     variance = total.variance() + arb(width) ** 2
     tolerance, spread = math.exp(plan.log_tolerance), 1 + math.log(last)
     kernel = Faded(c, tuple(map(ball, ys)), variance, width, step, last, tolerance, spread, fade)
@@ -100,7 +101,7 @@ def _summed(total: Total, kernel: Faded, c: arb, effort: float) -> Sums:
 
 def _long(total: Total, last: int, ys: Sequence[object], effort: float) -> bool:
     """Whether so many nodes take more than the effort."""
-    return last * _NODE * len(ys) * (1 + len(total.laws)) > effort
+    return last * _NODE * len(ys) * (1 + len(total.laws)) > min(effort, left())
 
 
 def _all_nodes(total: Total, kernel: Faded, c: arb) -> Sums:
@@ -108,7 +109,7 @@ def _all_nodes(total: Total, kernel: Faded, c: arb) -> Sums:
     values = [acb(1)] * (kernel.last + 1)
     for law, copies in total.laws:
         own = law.waves(c, kernel.step, kernel.last)
-        values = [value * wave**copies for value, wave in zip(values, own, strict=True)]
+        values = [value * wave**copies for value, wave in looked(zip(values, own, strict=True))]
     sums = Sums([arb(0) for _ in kernel.ys], [arb(0) for _ in kernel.ys], kernel.remainder())
     add(sums, kernel, 0, [acb(1), *values[1:]])
     return sums

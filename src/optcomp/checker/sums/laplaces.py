@@ -27,6 +27,7 @@ from fractions import Fraction
 from flint import arb, fmpz, fmpz_poly
 
 from optcomp.checker.balls import ball, spread, working
+from optcomp.checker.effort import looked
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Finite, Laplace, TooMuch
 from optcomp.checker.sums.listed import powers
@@ -61,7 +62,7 @@ def laplace_sum(total: Total, y: Fraction, bits: int) -> Range:
         if len(places) * end > _WORK:
             raise TooMuch
         value, kappas = arb(0), _Kappas(copies, end)
-        for (place, second), weight in places.items():
+        for (place, second), weight in looked(places.items()):
             value += weight * _inner(kappas.at(second), copies, ball(place - y), end)
         value = (value / fmpz(2) ** copies).max(arb(0))
     return Range(value, value)
@@ -90,7 +91,7 @@ def _places(total: Total, y: Fraction) -> Places:
         room -= Fraction(law.top()[1]) * copies
         moves = _laplace_moves(law, copies) if isinstance(law, Laplace) else _atom_moves(law, copies)
         grown: Places = {}
-        for (place, second), weight in found.items():
+        for (place, second), weight in looked(found.items()):
             for move, more, share in moves:
                 key = place + move, second + more
                 if key[0] + room > y:
@@ -141,6 +142,8 @@ def _end(n: int, x: float, bits: int) -> int:
     goal, end = -bits * math.log(2), 1
     log = 0.0  # of C(n, r) x^r/r!, with C(n, r) at its largest beyond the middle
     while log > goal or (end + 1) ** 2 < 2 * n * x:
+        if end > _WORK:
+            raise TooMuch
         log += math.log(x / end) + math.log(max((n - end + 1) / end, 1.0))
         end += 1
     return end

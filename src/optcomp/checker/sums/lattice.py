@@ -24,6 +24,7 @@ from fractions import Fraction
 from flint import acb, arb, ctx
 
 from optcomp.checker.balls import LEAST_BITS, ball, spread, working
+from optcomp.checker.effort import look, looked, room
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Atomic, TooMuch
 from optcomp.checker.sums.listed import Listed
@@ -35,6 +36,8 @@ _MOST = 1 << 18
 _MOST_MULTIPLE = 1 << 16  # of the lattice's span that a law's own may be
 _FEW = 200  # values of what does not lie on the lattice
 _SPARE = 30  # bits for what the transforms lose
+_PLACE = 5e-6  # seconds for a place of a transform, about
+_LOOK = 63  # a mask: the time that is left is looked at every 64 places
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,8 @@ class _Wrapped:
         self._log_moment = total.log_moment(c)
         product = [acb(1)] * places
         for law, copies in total.atomic:
-            product = [a * wave**copies for a, wave in zip(product, self._transform(law), strict=True)]
+            product = [a * wave**copies for a, wave in looked(zip(product, self._transform(law), strict=True))]
+        self._interruptible()
         self._masses = [value.real for value in acb.dft(product, inverse=True)]
 
     def _transform(self, law: Atomic) -> list[acb]:
@@ -123,11 +127,16 @@ class _Wrapped:
             wrapped[number * multiple % self._places] += weight
         known = sum(tilted.weights, arb(0))
         share = tilted.rest / known
+        self._interruptible()
         found = acb.dft([acb(weight / known) for weight in wrapped])
         if share.is_zero():
             return list(found)
-        room, scale = spread(share), 1 / (1 + arb(0).union(share))
-        return [(value + acb(room, room)) * scale for value in found]
+        off, scale = spread(share), 1 / (1 + arb(0).union(share))
+        return [(value + acb(off, off)) * scale for value in found]
+
+    def _interruptible(self) -> None:
+        """A transform, once begun, goes on to its end."""
+        room(_PLACE * self._places * (1 + ctx.prec / LEAST_BITS))
 
     def excesses(self, ys: Sequence[Fraction], plan: Plan) -> dict[Fraction, Range]:
         """F at each y."""
@@ -154,6 +163,8 @@ class _Wrapped:
         weight_step, fall_step = (-self._c * h).exp(), (-h).exp()
         least = arb(2) ** (-2 * ctx.prec)
         for number in range(start, self._last + 1):
+            if not number & _LOOK:
+                look()
             total += self._masses[number % self._places] * weight * (1 - fall)
             weight, fall = weight * weight_step, fall * fall_step
             if weight < least:  # later terms are positive and add at most that much: all masses together are 1

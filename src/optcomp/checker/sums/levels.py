@@ -47,6 +47,7 @@ from itertools import accumulate, pairwise
 from flint import arb, fmpz, fmpz_mat, fmpz_poly
 
 from optcomp.checker.balls import ball, working
+from optcomp.checker.effort import looked
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Law, TooMuch
 from optcomp.checker.laws.parts import Parts, Smooth, parts_of
@@ -161,7 +162,7 @@ class _Stand:
         between = self._between(finer)
         begun = next((number for number, mass in enumerate(finer) if mass), 0) if side < 0 else 0
         most, own, risen, other = 2 * (law.other[1] + OFF), 0, 0, 0  # the first cell: V e^{-t} of the law grows
-        for node in range(begun, len(law.own)):
+        for node in looked(range(begun, len(law.own))):
             other = risen * law.first_even >> 2 * law.fine
             falls = law.first * law.falls[node] >> law.fine
             over = law.other[node] - other + (falls * (own - law.own[node]) >> law.fine)
@@ -179,7 +180,7 @@ class _Stand:
         """What is missing in each cell, but for the first from above, and those before the masses begin from below."""
         begun = next((number for number, mass in enumerate(masses) if mass), 0) if self._side < 0 else 1
         found = []
-        for number, lost in enumerate(self._law.missing(masses, self._side)):
+        for number, lost in enumerate(looked(self._law.missing(masses, self._side))):
             if lost is None and number >= begun:
                 raise TooMuch
             found.append(0 if lost is None or number < begun else lost)
@@ -214,7 +215,7 @@ class Levels:
             raise TooMuch
         digits, reach = self._bits + _EXTRA, float(self._size * self._step)
         sides: list[list[tuple[_Stand, int]]] = [[], []]
-        for (law, copies), start in zip(laws, starts, strict=True):
+        for (law, copies), start in looked(zip(laws, starts, strict=True)):
             with working(digits + 64 + math.ceil(3 * reach)):
                 piece = _piece(_parts(law))
                 if piece is None:
@@ -257,7 +258,7 @@ class Levels:
         cells = found.cells
         value = cells.lifted(whole, self._step) * ball((place - whole) * self._step).exp() * even(step) ** rounds
         value -= cells.below(whole)
-        for number in range(whole, last):
+        for number in looked(range(whole, last)):
             value += cells.about(number) * near_end(place - number, rounds, step)
         return 1 - ball(y).exp() * found.kept + value
 
@@ -331,8 +332,8 @@ def _powers(grid: Grid, digits: int) -> list[int]:
     """e^{-jh} in units, each at most 6 below the truth."""
     unit, scale = arb(2) ** digits, fmpz(1 << digits)
     width = math.isqrt(grid.nodes) + 1
-    coarse = [[down((-ball(grid.step * width * j)).exp() * unit)] for j in range(grid.nodes // width + 1)]
-    fine = [down((-ball(grid.step * i)).exp() * unit) for i in range(width)]
+    coarse = [[down((-ball(grid.step * width * j)).exp() * unit)] for j in looked(range(grid.nodes // width + 1))]
+    fine = [down((-ball(grid.step * i)).exp() * unit) for i in looked(range(width))]
     found = (fmpz_poly((fmpz_mat(coarse) * fmpz_mat([fine])).entries()) // scale).coeffs()
     return list(map(int, found))
 

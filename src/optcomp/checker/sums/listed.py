@@ -17,6 +17,7 @@ from flint import arb, arb_poly
 
 from optcomp.checker.balls import ball
 from optcomp.checker.closed import normal_excess
+from optcomp.checker.effort import looked
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import Finite
 from optcomp.checker.sums.total import Total
@@ -52,7 +53,7 @@ class Listed:
     def _add(self, law: Finite, copies: int) -> None:
         grown: dict[Fraction, arb] = {}
         start, shares = law.first * copies, powers(law, copies)
-        for value, mass in self.values.items():
+        for value, mass in looked(self.values.items()):
             for number, share in enumerate(shares):
                 place, part = value + start + number * law.span, mass * share
                 grown[place] = grown[place] + part if place in grown else part
@@ -61,7 +62,7 @@ class Listed:
     def excess(self, y: Fraction) -> Range:
         """F(y)."""
         total = arb(0)
-        for value, mass in self.values.items():
+        for value, mass in looked(self.values.items()):
             total += mass * self._rest(y - value)
         return Range(total, total)
 

@@ -24,12 +24,14 @@ from fractions import Fraction
 from flint import arb, arb_series, ctx, fmpz, fmpz_mat, fmpz_poly
 
 from optcomp.checker.balls import ball
+from optcomp.checker.effort import look, looked, room
 from optcomp.checker.laws import TooMuch
 from optcomp.checker.laws.parts import Masses, Smooth
 
 _DEGREE = 24
 """D: blocks are then about a twentieth of the way to the nearest singularity long."""
 _BLOCK = 512  # nodes of the longest blocks: matrices of powers stay small
+_ENTRY = 5e-9  # seconds for a bit of an entry of the product of matrices, about
 OFF = 2 * _DEGREE + 3
 """Units by which a mass is off at most."""
 
@@ -70,6 +72,7 @@ class Cumulated:
         length = min(_BLOCK, 1 << max(grid.nodes.bit_length() - 4, 0))
         self._pending = [(first, length) for first in range(0, grid.nodes, length)]
         while self._pending:
+            look()
             self._place(*self._pending.pop())
         for length, blocks in self._blocks.items():
             self._evaluate(length, blocks)
@@ -150,10 +153,11 @@ class Cumulated:
         powers = [[1 << self._digits] * length]
         powers += [
             [_power(2 * i + 1 - length, degree, length, self._digits) for i in range(length)]
-            for degree in range(1, _DEGREE)
+            for degree in looked(range(1, _DEGREE))
         ]
         right = fmpz_mat(powers)
         for own in (True, False):
+            room(_ENTRY * len(blocks) * length * self._digits)
             rows = fmpz_mat([block[1 if own else 2] for block in blocks]) * right
             entries = (fmpz_poly(rows.entries()) // fmpz(1 << self._digits)).coeffs()  # all at once, rounded down
             entries += [fmpz(0)] * (len(blocks) * length - len(entries))

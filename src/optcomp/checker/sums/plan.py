@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from optcomp.checker.balls import GUESS_BITS, near, working
+from optcomp.checker.effort import looked
 from optcomp.checker.guess import Floats, short
 from optcomp.checker.laws import Spotted, TooMuch
 from optcomp.checker.sums.total import Total
@@ -46,13 +47,13 @@ class Sketch:
         self._total = total
         with working(GUESS_BITS):
             self.variance = near(total.variance())
-            self._clouds = [(law.cloud(), copies) for law, copies in total.laws]
+            self._clouds = [(law.cloud(), copies) for law, copies in looked(total.laws)]
 
     def cumulants(self, tilts: Floats, extra: float = 0.0) -> tuple[Floats, Floats, Floats]:
         """K, K' and K'' at each tilt, with this much more normal variance."""
         variance = self.variance + extra
         found = [variance * tilts * (tilts + 1) / 2, variance * (tilts + 0.5), variance + 0 * tilts]
-        for cloud, copies in self._clouds:
+        for cloud, copies in looked(self._clouds):
             for place, part in enumerate(cloud.cumulants(tilts)):
                 found[place] = found[place] + copies * part
         return found[0], found[1], found[2]
@@ -107,7 +108,7 @@ class Sketch:
         most = _MOST_SWEPT if any(isinstance(law, Spotted) for law, _ in self._total.laws) else _MOST_NODES
         while theta * plan.period / (2 * math.pi) < most:
             log_fade = -variance * theta**2 / 2 - math.log(math.pi * theta)
-            for law, copies in self._total.laws:
+            for law, copies in looked(self._total.laws):
                 log_fade += copies * math.log(max(law.fade_guess(plan.c, theta), 1e-300))
             if log_fade < plan.log_tolerance - 1:
                 return theta

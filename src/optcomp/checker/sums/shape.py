@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from optcomp.checker.balls import GUESS_BITS, near, working
+from optcomp.checker.effort import look, looked
 from optcomp.checker.guess import Floats, short
 from optcomp.checker.laws import Cloud, Law, Spotted, TooMuch
 from optcomp.checker.laws.parts import normal, parts_of
@@ -98,6 +99,7 @@ def _coarsest(rounds: list[_Round], length: float, most: float) -> float:
     """The largest step with which cells add at most this variance."""
     step = length / _FEWEST
     while sum(each.variance(step) for each in rounds) > most and step > length * 1e-9:
+        look()
         step *= 0.9
     return step
 
@@ -116,7 +118,7 @@ def _rounds(total: Total, c: float, log_faint: float) -> list[_Round]:
         laws.append((None, 1))
     found = []
     with working(GUESS_BITS):
-        for law, copies in laws:
+        for law, copies in looked(laws):
             parts = normal(total.variance()) if law is None else parts_of(law)
             if parts is None:
                 raise TooMuch

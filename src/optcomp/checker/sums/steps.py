@@ -11,6 +11,7 @@ from typing import NamedTuple
 from flint import arb
 
 from optcomp.checker.balls import LEAST_BITS, ball, near, working
+from optcomp.checker.effort import left
 from optcomp.checker.instance import Range
 from optcomp.checker.laws import TooMuch
 from optcomp.checker.sums import every_sum, lattice, levels, shape
@@ -187,7 +188,7 @@ class Steps:
     def _levels(self, y: float, drop: float, seen: shape.Seen | None, count: int) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
             chosen = shape.shape_for(self.total, self.sketch, y, drop, seen, count)
-            if chosen.seconds > min(self._effort, _LONGEST):
+            if chosen.seconds > min(left(), self._effort, _LONGEST):
                 raise TooMuch
             made = levels.Levels(self.total, chosen, max(ys))
             found = {place: made.excess(place) for place in ys}
@@ -224,7 +225,7 @@ class Steps:
     def _cells(self, y: float, drop: float, seen: shape.Seen | None) -> Step:
         def step(ys: Sequence[Fraction]) -> dict[Fraction, Range]:
             chosen = shape.shape_for(self.total, self.sketch, y, drop, seen)
-            if chosen.seconds > min(self._effort, _LONGEST if seen else _SHORT):
+            if chosen.seconds > min(left(), self._effort, _LONGEST if seen else _SHORT):
                 raise TooMuch
             cells = Cells(self.total, chosen, max(ys))
             found = {place: cells.excess(place) for place in ys}

@@ -23,6 +23,7 @@ from flint import acb, arb, fmpz, fmpz_mat
 
 from optcomp.checker.balls import GUESS_BITS, near, working
 from optcomp.checker.contour import Sums, add
+from optcomp.checker.effort import look, looked
 from optcomp.checker.kernels import Smoothed, WithDensity
 from optcomp.checker.laws import Laplace, Spots, Spotted, TooMuch
 from optcomp.checker.sums.total import Total
@@ -100,14 +101,14 @@ class Bound:
     def size(self, theta: arb) -> arb:
         """|Σ| at one place."""
         real = imaginary = arb(0)
-        for weight, place in zip(self.weights, self.places, strict=True):
+        for weight, place in looked(zip(self.weights, self.places, strict=True)):
             sine, cosine = (theta * place).sin_cos()
             real, imaginary = real + weight * cosine, imaginary + weight * sine
         return (real * real + imaginary * imaginary).sqrt()
 
     def squares(self, start: arb, gap: arb, rows: int, columns: int) -> Iterator[list[fmpz]]:
         """|Σ|² at start, start + gap, ..., in units of 2^-120, a row at a time."""
-        sines = [self._turned(start + gap * (columns * row)) for row in range(rows)]
+        sines = [self._turned(start + gap * (columns * row)) for row in looked(range(rows))]
         scale = [_whole(weight) for weight in self.weights]
         left, under = [], []
         for row in sines:
@@ -157,6 +158,7 @@ class Sweep:
         return sums
 
     def _spend(self, seconds: float) -> None:
+        look()
         self._work += seconds
         if self._work > self._effort:
             raise TooMuch
@@ -183,7 +185,7 @@ class Sweep:
         values = [acb(1)] * last
         for law, copies in self._total.laws:
             waves = law.waves(self._c, self._kernel.step, last)
-            values = [value * wave**copies for value, wave in zip(values, waves[1:], strict=True)]
+            values = [value * wave**copies for value, wave in looked(zip(values, waves[1:], strict=True))]
         return values
 
     def _phi(self, theta: arb) -> acb:
@@ -245,6 +247,7 @@ class Sweep:
         """The nodes of a range that no law proves to be small, looked at in ever shorter parts."""
         pending, kept = [opened], []
         while pending:
+            look()
             first, last = pending.pop()
             if self._small(first, last):
                 self._leave(sums, first, last - first + 1, min(self._limit(first), self._limit(last)))

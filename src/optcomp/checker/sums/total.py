@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 from flint import arb
 
-from optcomp.checker.balls import Exact, Group, Noise, ball
+from optcomp.checker.balls import Exact, Group, Noise, ball, exact_sum
 from optcomp.checker.claimed import ADD_REMOVE, WAYS, Listed
+from optcomp.checker.effort import looked
 from optcomp.checker.laws import Atomic, DiscreteGaussian, Finite, Law, response
 
 
@@ -28,21 +28,20 @@ class Total:
 
     def variance(self) -> arb:
         """v = Σμ² at the working precision."""
-        return sum((copies * ball(mu) ** 2 for mu, copies in self.gaussians), arb(0))
+        return sum((copies * ball(mu) ** 2 for mu, copies in looked(self.gaussians)), arb(0))
 
     def log_moment(self, c: arb) -> arb:
         """log E e^{cL} without the Gaussian noise."""
-        return sum((law.log_moment(c) * copies for law, copies in self.laws), arb(0))
+        return sum((law.log_moment(c) * copies for law, copies in looked(self.laws)), arb(0))
 
     @cached_property
     def top(self) -> tuple[Exact, Exact]:
         """What the largest loss lies between, or infinity."""
-        tops = [law.top() for law, _ in self.laws]
+        tops = [law.top() for law, _ in looked(self.laws)]
         if self.gaussians or any(math.inf in ends for ends in tops):
             return math.inf, math.inf
-        counted = list(zip(tops, self.laws, strict=True))
-        low = sum((Fraction(ends[0]) * copies for ends, (_, copies) in counted), Fraction(0))
-        high = sum((Fraction(ends[1]) * copies for ends, (_, copies) in counted), Fraction(0))
+        counted = [(ends, copies) for ends, (_, copies) in zip(tops, self.laws, strict=True)]
+        low, high = (exact_sum((ends[side], copies) for ends, copies in counted) for side in (0, 1))
         return low, high
 
     @cached_property

@@ -92,14 +92,15 @@ def _worst_loss(item: object) -> oc.PrivacyLoss:
 
 
 def _view(direction: str, loss: oc.PrivacyLoss) -> dict[str, object]:
-    return {
-        "direction": direction or "both",
+    """The moments of a loss that may be infinite are those of nothing; they stand under `finite_part`."""
+    finite: dict[str, object] = {
         "mean": loss.mean,
         "variance": loss.variance,
         "standard_deviation": math.sqrt(loss.variance),
         "largest": _finite(loss.most),
-        "infinite": loss.infinite,
     }
+    whole = dict.fromkeys(finite) if loss.infinite else finite
+    return {"direction": direction or "both", **whole, "infinite": loss.infinite, "finite_part": finite}
 
 
 def _finite(value: float) -> float | None:

@@ -43,9 +43,10 @@ def _rows(each: MechanismFacts) -> Iterator[tuple[str, str]]:
     for direction, loss in each.directions:
         if direction:
             yield "direction", "a person removed" if direction == "remove" else "a person added"
-        yield "mean loss", shown_near(loss.mean)
-        yield "variance", f"{shown_near(loss.variance)}  (standard deviation {shown_near(math.sqrt(loss.variance))})"
-        yield "largest loss", "unbounded" if math.isinf(loss.most) else shown_up(loss.most)
+        beyond, of = ("∞, finite part ", "variance, finite part") if loss.infinite else ("", "variance")
+        yield "mean loss", beyond + shown_near(loss.mean)
+        yield of, f"{shown_near(loss.variance)}  (standard deviation {shown_near(math.sqrt(loss.variance))})"
+        yield "largest loss", beyond + ("unbounded" if math.isinf(loss.most) else shown_up(loss.most))
         yield "infinite loss", f"with probability {shown_near(loss.infinite)}" if loss.infinite else "never"
     if each.loss is None:
         yield "Rényi divergence", _renyi(each)

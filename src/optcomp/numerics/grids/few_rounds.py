@@ -89,7 +89,7 @@ class Grid:
     def __init__(self, laws: Laws) -> None:
         self._laws = [(law, copies) for law, copies in laws if isinstance(law, MixedNormalLaw)]
         self._towards = self._laws[0][0].direction == "towards"
-        self._ends = -math.fsum(copies * math.log1p(-float(law.q)) for law, copies in self._laws)
+        self._ends = -math.fsum(copies * law.log_left for law, copies in self._laws)
         self._places: dict[float, float | None] = {}
         self._last = math.fsum(copies * law.most for law, copies in self._laws) * (1 + 4 * U)
 
@@ -314,7 +314,7 @@ class Grid:
     def _rise(self, law: MixedNormalLaw, y: float, log_f: float) -> float:
         """How far from its end a loss matters: up to where one alone decides, or where next to nothing is."""
         mu, q = float(law.mu), float(law.q)
-        shift = math.log1p(-q) - math.log(q) + 0.5 * mu * mu
+        shift = law.log_left - math.log(q) + 0.5 * mu * mu
         if not self._towards:
             return min(_softplus(9.0 * mu - shift), max((self._ends - y) * (1 + 1e-9), 1e-12))
         copies = sum(count for _, count in self._laws)

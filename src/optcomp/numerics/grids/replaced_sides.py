@@ -18,6 +18,7 @@ from optcomp.numerics.blocked import LIBM, Floats, U
 from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.grids import normal_cells
 from optcomp.numerics.laws.gaussian import normal_tail
+from optcomp.numerics.laws.mixed_log import left_of, log_left, log_mixed
 from optcomp.numerics.laws.replaced import GluedNormalLaw, ReplacedNormalLaw
 
 _MOST_EXPONENT = 700.0
@@ -97,8 +98,9 @@ class ReplacedSide(PositiveSide):
 
     def loss(self, x: float) -> float:
         """About the loss at x."""
-        one, two = (self.mu * sign * x - 0.5 * self.mu**2 for sign in (1, -1))
-        return _log_mixed(self.q, one) - _log_mixed(self.q, two)
+        up = self.mu * np.array([x, -x]) - 0.5 * self.mu**2
+        one, two = log_mixed(self.q, log_left(self.law.q), up)[0].tolist()
+        return float(one - two)
 
     def mix(self, plain: Floats, shifted: Floats, opposite: Floats) -> tuple[Floats, Floats]:
         """P and Q of cells."""
@@ -108,7 +110,7 @@ class ReplacedSide(PositiveSide):
     def beyond(self, x: float) -> tuple[arb, arb]:
         """P and Q of everything right of x."""
         mu, q, place = ball(self.law.mu), ball(self.law.q), arb(x)
-        plain = (1 - q) * normal_tail(place)
+        plain = left_of(self.law.q) * normal_tail(place)
         return plain + q * normal_tail(place - mu), plain + q * normal_tail(place + mu)
 
     def shared(self) -> arb:
@@ -133,7 +135,7 @@ class GluedSide(PositiveSide):
 
     def loss(self, x: float) -> float:
         """About the loss at x."""
-        return _log_mixed(self.q, self.mu * x - 0.5 * self.mu**2)
+        return float(log_mixed(self.q, log_left(self.law.q), np.array([self.mu * x - 0.5 * self.mu**2]))[0][0])
 
     def mix(self, plain: Floats, shifted: Floats, opposite: Floats) -> tuple[Floats, Floats]:
         """P and Q of cells."""
@@ -142,7 +144,7 @@ class GluedSide(PositiveSide):
     def beyond(self, x: float) -> tuple[arb, arb]:
         """P and Q of everything right of x."""
         mu, q, plain = ball(self.law.mu), ball(self.law.q), normal_tail(arb(x))
-        return (1 - q) * plain + q * normal_tail(arb(x) - mu), plain
+        return left_of(self.law.q) * plain + q * normal_tail(arb(x) - mu), plain
 
     def shared(self) -> arb:
         """The atom at 0."""
@@ -163,8 +165,3 @@ def _narrow(x: Floats, mu: float) -> int:
 
 def _logistic(z: Floats) -> Floats:
     return np.asarray(np.exp(np.minimum(z, 0.0)) / (1 + np.exp(-np.abs(z))))
-
-
-def _log_mixed(q: float, up: float) -> float:
-    """About log(1 - q + q e^up)."""
-    return math.log1p(q * math.expm1(up)) if up < _MOST_EXPONENT else up + math.log(q)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
+from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.grids.answers import NEAR, NOTHING, Found, Way, given_up, meet, root
 from optcomp.numerics.grids.convolved import convolved_root
 from optcomp.numerics.grids.every_sum import EverySum, listed_laws
@@ -55,9 +56,9 @@ Kind = TypeVar("Kind")
 
 def way_for(laws: Laws) -> Way | None:
     """The way on a grid, if all laws can be put on one."""
-    if all(isinstance(law, MixedNormalLaw) and _LEAST_RATE < law.q < 1 - _LEAST_RATE for law, _ in laws):
+    if all(isinstance(law, MixedNormalLaw) and _within(law.q) for law, _ in laws):
         return Grid(laws)
-    if all(isinstance(law, ReplacedNormalLaw | GluedNormalLaw) and law.q > _LEAST_RATE for law, _ in laws):
+    if all(isinstance(law, ReplacedNormalLaw | GluedNormalLaw) and _within(law.q) for law, _ in laws):
         return Mirrored(laws)
     if all(isinstance(law, AtomicLaw | DiscreteGaussianLaw) for law, _ in laws):
         return Lattice(laws)
@@ -67,6 +68,11 @@ def way_for(laws: Laws) -> Way | None:
     if len(noise) == len(laws) and LaplaceWay.serves(noise):
         return LaplaceWay(noise)
     return None
+
+
+def _within(rate: Exact) -> bool:
+    """Whether a rate and what it leaves are floats of full precision."""
+    return _LEAST_RATE < rate < 1 - _LEAST_RATE
 
 
 class Lattice:

@@ -22,6 +22,7 @@ from optcomp.numerics.laws.law import Law, Waves, waves_of
 
 LEAST_SIGMA, MOST_SIGMA = 0.1, 1e6
 """Below, the noise is hardly ever other than 0; above, sums over whole numbers become long."""
+_FAR_OUT = 10**300  # whole numbers beyond are all alike
 _FAR = 10.5  # e^{-10.5²/2} < 2^-79
 
 
@@ -124,7 +125,9 @@ class DiscreteGaussianLaw(Law):
         return self.variance_of_normal() - (2 * arb.pi() * self.shift) ** 2 * curve / self.ring(0.0)
 
     def _below(self, bound: arb) -> arb:
-        """P(X < bound) for the noise X, from the shorter side."""
+        """P(X < bound) for the noise X, from the shorter side; of a bound that is not known, anything."""
+        if not bound.is_finite():
+            return arb(0).union(arb(1))
         if bound > 0.5:
             return 1 - self._below(1 - _least_whole_at_or_above(bound))
         top = int(_least_whole_at_or_above(bound).unique_fmpz()) - 1
@@ -147,7 +150,9 @@ class DiscreteGaussianLaw(Law):
         if top >= -self._far:
             return self._sums[top + self._far] + self._rest(-self._far - 1)
         square = 2 * ball(self.sigma) ** 2
-        count = math.ceil(45 * self._sigma**2 / -top) + 2  # so that what is left is below 2^-60 of the sum
+        count = (
+            math.ceil(45 * self._sigma**2 / min(-top, _FAR_OUT)) + 2
+        )  # so that what is left is below 2^-60 of the sum
         terms = sum(((-(arb(top - j) ** 2) / square).exp() for j in range(count)), arb(0))
         return terms + self._rest(top - count)
 

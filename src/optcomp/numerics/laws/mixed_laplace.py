@@ -21,6 +21,15 @@ from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.laplace import gauss_cut, legendre, legendre_balls
 from optcomp.numerics.laws.law import log_mean_by_points
+from optcomp.numerics.laws.mixed_log import (
+    left_of,
+    log_left,
+    log_mixed,
+    log_mixed_ball,
+    mixed_ball,
+    mixed_complex,
+    odds_at,
+)
 from optcomp.numerics.laws.mixed_normal import Direction
 
 _GUESSES = 64  # points of a guess
@@ -34,12 +43,12 @@ class MixedLaplaceLaw(CloudLaw):
     def __init__(self, eps: Exact, q: Exact, direction: Direction) -> None:
         super().__init__()
         self.eps, self.q, self.direction = eps, q, direction
-        self._eps, self._q = float(eps), float(q)
+        self._eps, self._q, self._left = float(eps), float(q), log_left(q)
         self._sign = 1.0 if direction == "towards" else -1.0
         self.most_tilt = 1e7
         with precision(FLOAT_BITS):
             end = ball(eps) if direction == "towards" else -ball(eps)
-            log_b = (1 + ball(q) * end.expm1()).log()
+            log_b = log_mixed_ball(q, end)
             self.most = float_up(int(self._sign) * log_b)
             self.log_top = float_down((log_b - ball(eps) if direction == "towards" else arb(0)) - arb(2).log())
 
@@ -48,9 +57,8 @@ class MixedLaplaceLaw(CloudLaw):
 
     def _log_b(self, place: Floats) -> tuple[Floats, Floats]:
         """log B and a bound on its error for places within 4u."""
-        grown = self._q * np.expm1(place)
-        log_b = np.log1p(grown)
-        error = U * (8 * (grown + self._q) / (1 + grown) * np.abs(place) + 20 * np.abs(grown / (1 + grown)))
+        log_b, share, lost = log_mixed(self._q, self._left, place)
+        error = U * (8 * share * np.abs(place) + lost)
         return log_b, error + 8 * U * np.abs(log_b)
 
     def _ellipse(self, power: float, theta: float) -> tuple[float, float]:
@@ -61,9 +69,9 @@ class MixedLaplaceLaw(CloudLaw):
         flat = np.minimum((2.5 if power >= 0 else 1.5) / self._eps, 50.0) * _FLATS
         grown = np.sqrt(1 + flat * flat)
         sign = 1.0 if power >= 0 else -1.0
-        rise = np.log1p(self._q * np.expm1(sign * self._eps * grown)) - math.log1p(
-            self._q * math.expm1(sign * self._eps)
-        )
+        places = sign * self._eps * np.append(grown, 1.0)
+        logs = log_mixed(self._q, self._left, places)[0]
+        rise = logs[:-1] - logs[-1]
         log_b = power * rise + (0.0 if power >= 0 else power * np.log(np.cos(0.5 * self._eps * flat)))
         log_size = log_b + 0.5 * self._eps * (grown - 1) + theta * self._eps * flat + self._eps + math.log(2)
         log_rho = np.log(grown + flat)
@@ -100,15 +108,15 @@ class MixedLaplaceLaw(CloudLaw):
     def log_mean(self, c: float) -> arb:
         """By the same rule in balls; where that says nothing, |cL| <= |c|ε."""
         power = self._power(c)
-        eps, q, gamma = ball(self.eps), ball(self.q), arb(power)
+        eps, gamma = ball(self.eps), arb(power)
         degree = self._degree(power, 0.0, LOG_CUT + 20)
         missed = 1.01 * self._missed(power, 0.0, degree)
         if missed >= 0.5:
             return arb(0, 1.01 * abs(c) * self._eps)
         inner = arb(0)
         for node, omega in legendre_balls(degree):
-            inner += omega * (gamma * (q * (eps * node).expm1()).log1p() - eps * (1 + node) / 2).exp()
-        low, high = ((gamma * (q * end.expm1()).log1p()).exp() / 2 for end in (-eps, eps))
+            inner += omega * (gamma * log_mixed_ball(self.q, eps * node) - eps * (1 + node) / 2).exp()
+        low, high = ((gamma * log_mixed_ball(self.q, end)).exp() / 2 for end in (-eps, eps))
         whole = low + high * (-eps).exp() + inner * eps / 4
         return (whole * (1 + arb(0, missed))).log()
 
@@ -126,9 +134,9 @@ class MixedLaplaceLaw(CloudLaw):
             with precision(FLOAT_BITS):
                 eps, q, gamma = ball(self.eps), ball(self.q), arb(self._power(c))
                 whole = self.log_mean(c).exp()
-                ends = [(gamma * (1 + q * end.expm1()).log()).exp() for end in (-eps, eps)]
+                ends = [(gamma * log_mixed_ball(self.q, end)).exp() for end in (-eps, eps)]
                 atoms = (ends[0] + ends[1] * (-eps).exp()) / (2 * whole)
-                shares = [q * end.exp() / (1 + q * end.expm1()) for end in (-eps, eps)]
+                shares = [q * end.exp() / mixed_ball(self.q, end) for end in (-eps, eps)]
                 slopes = (ends[0] / shares[0] + ends[1] * (-eps).exp() / shares[1]) / (2 * whole)
                 self._known[c, "atoms"], self._known[c, "slopes"] = float_up(atoms), float_up(slopes)
         return min(1.0, 1.0001 * (self._known[c, "atoms"] + self._known[c, "slopes"] / theta))
@@ -137,12 +145,12 @@ class MixedLaplaceLaw(CloudLaw):
         """P(L > y) under the law itself and under the other one."""
         q, eps = ball(self.q), ball(self.eps)
         towards = self.direction == "towards"
-        ratio = ((arb(y) if towards else -arb(y)).expm1() + q) / q  # B(l) = e^{±y} at e^l = ratio
+        ratio = odds_at(self.q, arb(y) if towards else -arb(y))  # B(l) = e^{±y} at e^l = ratio
         place = ratio.log() if ratio > 0 else -2 * eps
         plain, shifted = _above(place, eps, -1), _above(place, eps, +1)
         if not towards:
             plain, shifted = 1 - _at_least(place, eps, -1), 1 - _at_least(place, eps, +1)
-        mixture = (1 - q) * plain + q * shifted
+        mixture = left_of(self.q) * plain + q * shifted
         return (mixture, plain) if towards else (plain, mixture)
 
     def tail(self, y: float | arb) -> arb:
@@ -153,17 +161,17 @@ class MixedLaplaceLaw(CloudLaw):
         return (own - arb(y).exp() * other).max(arb(0))
 
     def _moment(self, order: int) -> arb:
-        eps, q = ball(self.eps), ball(self.q)
+        eps = ball(self.eps)
 
         def integrand(place: acb, _: bool) -> acb:
-            b = 1 + q * (place.exp() - 1)
+            b = mixed_complex(self.q, place)
             value = b.log() ** order * (-(eps + place) / 2).exp()
             return value * b if self.direction == "towards" else value
 
         inner = acb.integral(integrand, -eps, eps).real / 4
         ends = arb(0)
         for end, weight in ((-eps, arb(0.5)), (eps, (-eps).exp() / 2)):
-            b = 1 + q * end.expm1()
+            b = mixed_ball(self.q, end)
             ends += weight * b.log() ** order * (b if self.direction == "towards" else arb(1))
         return int(self._sign) ** order * (inner + ends)
 

@@ -25,6 +25,7 @@ from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import LOG_CUT, Cloud, CloudLaw
 from optcomp.numerics.laws.gaussian import normal_tail
 from optcomp.numerics.laws.mixed_fade import Fade
+from optcomp.numerics.laws.mixed_log import left_of, log_left, log_mixed, log_mixed_ball, odds_at
 from optcomp.numerics.laws.mixed_shape import Rule, Shape, log_ratio, middle_of, share_of
 
 Direction = Literal["towards", "away"]
@@ -46,16 +47,16 @@ class MixedNormalLaw(CloudLaw):
     def __init__(self, mu: Exact, q: Exact, direction: Direction) -> None:
         super().__init__()
         self.mu, self.q, self.direction = mu, q, direction
-        self._mu, self._q = float(mu), float(q)
+        self._mu, self._q, self.log_left = float(mu), float(q), log_left(q)
         self._sign = 1.0 if direction == "towards" else -1.0
         self._shapes: dict[float, Shape] = {}
         self._rules: dict[tuple[float, float, float], Rule] = {}
         self._fades: dict[float, tuple[Floats, Floats, Fade]] = {}
         self.most_tilt = _MOST_REACH / self._mu + 3
         if direction == "away":
-            self.most_tilt = 0.5 * _MOST_REACH**2 / -math.log1p(-self._q)
+            self.most_tilt = 0.5 * _MOST_REACH**2 / -self.log_left
             with precision(QUICK_BITS):
-                self.most = float_up(-(-ball(q)).log1p())
+                self.most = float_up(-left_of(q).log() if q > 0.5 else -(-ball(q)).log1p())
 
     def _power(self, c: float) -> float:
         """γ; exact, because tilts have 24 bits."""
@@ -63,12 +64,13 @@ class MixedNormalLaw(CloudLaw):
 
     def _log_a(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """log A, a bound on its error for x within 2u|x|, and π."""
-        up = self._mu * x - 0.5 * self._mu**2
-        grown = self._q * np.expm1(np.minimum(up, 600.0))
-        log_a = np.where(up < 600, np.log1p(grown), up + math.log(self._q))
-        share = np.where(up < 600, self._q * np.exp(np.minimum(up, 600.0)) / (1 + grown), 1.0)
-        error = U * (8 * share * (np.abs(self._mu * x) + self._mu**2) + 20 * np.abs(grown / (1 + grown)))
+        log_a, share, lost = log_mixed(self._q, self.log_left, self._mu * x - 0.5 * self._mu**2)
+        error = U * (8 * share * (np.abs(self._mu * x) + self._mu**2) + lost)
         return log_a, error + 8 * U * np.abs(log_a), share
+
+    def losses(self, x: Floats) -> Floats:
+        """log A, within a few units of round-off."""
+        return self._log_a(x)[0]
 
     def shape(self, c: float) -> Shape:
         """Where the integrand is large; a few are remembered."""
@@ -76,7 +78,7 @@ class MixedNormalLaw(CloudLaw):
             if len(self._shapes) >= _MOST_SHAPES:
                 for known in (self._shapes, self._rules, self._fades):
                     known.clear()
-            self._shapes[c] = Shape(self._mu, self._q, self._power(c), self.end)
+            self._shapes[c] = Shape(self._mu, self._q, self.log_left, self._power(c), self.end)
         return self._shapes[c]
 
     def rule(self, c: float, theta: float, log_cut: float = LOG_CUT) -> Rule:
@@ -101,11 +103,11 @@ class MixedNormalLaw(CloudLaw):
     def log_mean(self, c: float) -> arb:
         """By the same rule in balls."""
         rule = self.rule(c, 0.0, LOG_CUT + 20)
-        mu, q, step, gamma = ball(self.mu), ball(self.q), arb(rule.step), arb(self._power(c))
+        mu, step, gamma = ball(self.mu), arb(rule.step), arb(self._power(c))
         total = arb(0)
         for j in rule.index().tolist():
             x = j * step
-            total += (gamma * (q * (mu * x - mu * mu / 2).expm1()).log1p() - x * x / 2).exp()
+            total += (gamma * log_mixed_ball(self.q, mu * x - mu * mu / 2) - x * x / 2).exp()
         return (total * step / (2 * arb.pi()).sqrt() / (1 + arb(0, rule.missed))).log()
 
     def log_mean_guess(self, c: Floats) -> Floats:
@@ -115,7 +117,7 @@ class MixedNormalLaw(CloudLaw):
         """From points about the largest values of the integrand."""
         power = c + 1 if self.direction == "towards" else -c
         x, log_width = self._guess_places(power)
-        log_a = log_ratio(self._mu, self._q, x)
+        log_a = log_ratio(self._mu, self._q, self.log_left, x)
         log_p = np.where(x < self.end, log_width - 0.5 * x * x - 0.5 * math.log(2 * math.pi), -math.inf)
         log_p = log_p + log_a if self.direction == "towards" else log_p
         place = self._sign * log_a
@@ -151,7 +153,7 @@ class MixedNormalLaw(CloudLaw):
         return np.concatenate(parts, axis=1), np.log(2 * half / _GUESSES)
 
     def _share(self, x: Floats) -> Floats:
-        return share_of(self._mu, middle_of(self._mu, self._q), x)
+        return share_of(self._mu, middle_of(self._mu, self._q, self.log_left), x)
 
     def fade(self, c: float, theta: float) -> float:
         if c not in self._fades:
@@ -183,8 +185,8 @@ class MixedNormalLaw(CloudLaw):
 
     def _crossing(self, y: arb) -> arb | None:
         """The x with A(x) = e^y; none if A is larger everywhere; not finite if that is undecided."""
-        mu, q = ball(self.mu), ball(self.q)
-        ratio = (y.expm1() + q) / q
+        mu = ball(self.mu)
+        ratio = odds_at(self.q, y)
         return None if ratio <= 0 else (ratio.log() + mu * mu / 2) / mu
 
     def tail(self, y: float | arb) -> arb:
@@ -204,36 +206,36 @@ class MixedNormalLaw(CloudLaw):
 
     def sides(self, y: float | arb) -> tuple[arb, arb]:
         """P(L > y) under the law itself and under the other one."""
-        mu, q = ball(self.mu), ball(self.q)
+        mu, q, left = ball(self.mu), ball(self.q), left_of(self.q)
         place = self._crossing(arb(y) if self.direction == "towards" else -arb(y))
         if self.direction == "towards":
             if place is None:
                 return arb(1), arb(1)
             plain, shifted = normal_tail(place), normal_tail(place - mu)
-            return (1 - q) * plain + q * shifted, plain
+            return left * plain + q * shifted, plain
         if place is None:
             return arb(0), arb(0)
         plain, shifted = normal_tail(-place), normal_tail(mu - place)
-        return plain, (1 - q) * plain + q * shifted
+        return plain, left * plain + q * shifted
 
     def _moment(self, order: int) -> arb:
         """E L^order by rigorous quadrature; beyond some distance from 0 and μ the integrand is below normal tails.
 
         Far apart, log A is taken about the larger term of A, which has no branches to be met.
         """
-        mu, q, reach = ball(self.mu), ball(self.q), 18.0
+        mu, q, left, reach = ball(self.mu), ball(self.q), left_of(self.q), 18.0
         towards = self.direction == "towards"
 
         def integrand(side: int) -> Callable[[acb, bool], acb]:
             def value(x: acb, analytic: bool) -> acb:
                 up = mu * x - mu * mu / 2
-                odds = up + (q / (1 - q)).log()
-                log_a = (1 + q * (up.exp() - 1)).log(analytic=analytic)
+                odds = up + (q / left).log()
+                log_a = (left + q * up.exp()).log(analytic=analytic)
                 if side:
-                    larger = (1 - q).log() + (odds if side > 0 else 0)
+                    larger = left.log() + (odds if side > 0 else 0)
                     log_a = larger + (1 + (-side * odds).exp()).log(analytic=analytic)
                 power = log_a**order * (-x * x / 2).exp()
-                return power * (1 + q * (up.exp() - 1)) if towards else power
+                return power * (left + q * up.exp()) if towards else power
 
             return value
 
@@ -242,7 +244,7 @@ class MixedNormalLaw(CloudLaw):
             pieces = [(-reach, reach, -1), (self._mu - reach, self._mu + reach, 1)]
         whole = sum((acb.integral(integrand(side), low, high).real for low, high, side in pieces), arb(0))
         # |log A| <= μ|x| + μ² + |log(1-q)|, and A <= 1 + e^{μx-μ²/2}
-        most = (mu * (2 * (reach + mu)) + mu * mu - (-q).log1p()) ** order
+        most = (mu * (2 * (reach + mu)) + mu * mu - left.log()) ** order
         rest = 8 * most * normal_tail(arb(reach))
         return int(self._sign) ** order * whole / (2 * arb.pi()).sqrt() + arb(0, 1) * rest
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optcomp.numerics.blocked import Floats
+from optcomp.numerics.laws.mixed_log import log_mixed
 
 _WIDE = 13.0
 """e^{-13²/2} is far below every cut."""
@@ -51,14 +52,17 @@ class Rule:
 
 
 class Shape:
-    """G for one γ = `power`, in units of its largest value at an edge of a cell; nothing beyond `end`, if it ends."""
+    """G for one γ = `power`, in units of its largest value at an edge of a cell; nothing beyond `end`, if it ends.
 
-    def __init__(self, mu: float, q: float, power: float, end: float = math.inf) -> None:
-        self.mu, self.q, self.power, self.end = mu, q, power, end
-        self.middle = middle_of(mu, q)
+    `left` is the log of 1 - q.
+    """
+
+    def __init__(self, mu: float, q: float, left: float, power: float, end: float = math.inf) -> None:
+        self.mu, self.q, self.left, self.power, self.end = mu, q, left, power, end
+        self.middle = middle_of(mu, q, left)
         self.edges = self._edges()
         x = self.edges
-        self.log_a = log_ratio(mu, q, x)
+        self.log_a = log_ratio(mu, q, left, x)
         self.share = share_of(mu, self.middle, x)
         logs = -0.5 * x * x + power * self.log_a
         slack = _LOG_SLACK + _RELATIVE_SLACK * (np.abs(power * self.log_a) + x * x)
@@ -79,7 +83,7 @@ class Shape:
     def _edges(self) -> Floats:
         """Cells over all of G but its tails; narrow where it may be large."""
         if self.power < 0:
-            return np.linspace(-math.sqrt(2 * self.power * math.log1p(-self.q) + _WIDE**2) - 1, _WIDE, _CELLS + 1)
+            return np.linspace(-math.sqrt(2 * self.power * self.left + _WIDE**2) - 1, _WIDE, _CELLS + 1)
         end = self.power * self.mu
         if self.end < end + _WIDE:
             return np.linspace(-_WIDE, self.end, _CELLS + 1)
@@ -101,7 +105,7 @@ class Shape:
         low, high = float(self.edges[0]), float(self.edges[-1])
         left = float(self.at_edges[0])
         if self.power < 0:
-            left = -0.5 * low * low + self.power * math.log1p(-self.q) - self.top + _LOG_SLACK
+            left = -0.5 * low * low + self.power * self.left - self.top + _LOG_SLACK
         below = _SLACK * math.exp(min(left, 600.0)) / -low
         if math.isfinite(self.end):
             return below, 0.0
@@ -271,15 +275,14 @@ def _changes(kept: Mask) -> npt.NDArray[np.int64]:
     return np.flatnonzero(np.diff(np.concatenate(([False], kept, [False])).astype(np.int8)))
 
 
-def middle_of(mu: float, q: float) -> float:
+def middle_of(mu: float, q: float, left: float) -> float:
     """x0, where the two terms of A are equal."""
-    return 0.5 * mu + (math.log1p(-q) - math.log(q)) / mu
+    return 0.5 * mu + (left - math.log(q)) / mu
 
 
-def log_ratio(mu: float, q: float, x: Floats) -> Floats:
-    """log A."""
-    up = mu * x - 0.5 * mu**2
-    return np.where(up < 600, np.log1p(q * np.expm1(np.minimum(up, 600.0))), up + math.log(q))
+def log_ratio(mu: float, q: float, left: float, x: Floats) -> Floats:
+    """log A, with `left` the log of 1 - q."""
+    return log_mixed(q, left, mu * x - 0.5 * mu**2)[0]
 
 
 def share_of(mu: float, middle: float, x: Floats) -> Floats:

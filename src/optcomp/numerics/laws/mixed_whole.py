@@ -7,12 +7,13 @@ import math
 import numpy as np
 from flint import arb
 
-from optcomp.numerics.balls import QUICK_BITS, ball, float_up, precision
+from optcomp.numerics.balls import QUICK_BITS, ball, precision
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import LOG_CUT, Cloud
 from optcomp.numerics.laws.cut_normal import CutNormalLaw
 from optcomp.numerics.laws.law import Law
+from optcomp.numerics.laws.mixed_log import left_of, odds_at
 from optcomp.numerics.laws.mixed_normal import Direction, MixedNormalLaw
 from optcomp.numerics.laws.replaced import ReplacedNormalLaw
 from optcomp.numerics.laws.whole_law import WholeLaw, above, at_or_above
@@ -34,7 +35,7 @@ class MixedWholeLaw(WholeLaw):
         self.most_tilt = self._normal.most_tilt
         if direction == "away":
             with precision(QUICK_BITS):
-                self.most = float_up(-(-ball(q)).log1p())
+                self.most = self._normal.most
 
     @property
     def smooth(self) -> Law:
@@ -78,14 +79,14 @@ class MixedWholeLaw(WholeLaw):
 
     def _crossing(self, y: arb) -> arb | None:
         """The real x with A(x) = e^y; none if A is larger everywhere."""
-        q, square = ball(self.q), ball(self.sigma) ** 2
-        ratio = (y.expm1() + q) / q
+        square = ball(self.sigma) ** 2
+        ratio = odds_at(self.q, y)
         return None if ratio <= 0 else square / self.shift * ratio.log() + arb(self.shift) / 2
 
     def from_on(self, k: int) -> tuple[arb, arb]:
         """P(x >= k) under the mixture and under the plain noise."""
         q, plain = ball(self.q), self.at_least(k)
-        return (1 - q) * plain + q * self.at_least(k - self.shift), plain
+        return left_of(self.q) * plain + q * self.at_least(k - self.shift), plain
 
     def events(self, y: arb) -> list[tuple[arb, arb]]:
         """Towards the mixture x >= k, away from it x < k."""
@@ -99,7 +100,7 @@ class MixedWholeLaw(WholeLaw):
                 found.append(self.from_on(k))
                 continue
             plain, shifted = self.noise.up_to(k - 1), self.noise.up_to(k - 1 - self.shift)
-            found.append((plain, (1 - q) * plain + q * shifted))
+            found.append((plain, left_of(self.q) * plain + q * shifted))
         return found or [(arb(0).union(arb(1)), arb(0).union(arb(1)))]
 
     def excess_over(self, y: float | arb, t: arb) -> arb:
@@ -180,6 +181,6 @@ class ReplacedWholeLaw(WholeLaw):
     def events(self, y: arb) -> list[tuple[arb, arb]]:
         q, found = ball(self.q), []
         for k in above(self._normal.crossing(y) * ball(self.sigma)):
-            plain = (1 - q) * self.at_least(k)
+            plain = left_of(self.q) * self.at_least(k)
             found.append((plain + q * self.at_least(k - self.shift), plain + q * self.at_least(k + self.shift)))
         return found or [(arb(0).union(arb(1)), arb(0).union(arb(1)))]

@@ -16,6 +16,7 @@ from optcomp.numerics.balls import QUICK_BITS, ball, float_up, precision
 from optcomp.numerics.blocked import Floats
 from optcomp.numerics.laws.cut_normal import CutNormalLaw
 from optcomp.numerics.laws.gaussian import normal_tail
+from optcomp.numerics.laws.mixed_log import log_mixed_ball
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 from optcomp.numerics.laws.panels import Atoms, PanelLaw
 from optcomp.numerics.laws.pieces import Piece
@@ -44,8 +45,8 @@ class PartNormalLaw(PanelLaw):
             self._missing = 1.0 - float(self._mass().mid())
 
     def _loss(self, x: float) -> arb:
-        mu, q = ball(self.mu), ball(self.q)
-        return (q * (mu * arb(x) - mu * mu / 2).expm1()).log1p()
+        mu = ball(self.mu)
+        return log_mixed_ball(self.q, mu * arb(x) - mu * mu / 2)
 
     def _mass(self) -> arb:
         mu, q = ball(self.mu), ball(self.q)

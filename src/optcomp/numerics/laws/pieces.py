@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,14 @@ from optcomp.numerics.balls import ball
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.gaussian import normal_tail
+from optcomp.numerics.laws.mixed_log import (
+    left_of,
+    log_left,
+    log_mixed,
+    log_mixed_ball,
+    mixed_ball,
+    mixed_complex,
+)
 
 _STEEP = 13.0
 """Beyond the ends of a piece without end the log of the integrand falls by so much for each unit."""
@@ -36,9 +44,6 @@ _LOG_SLACK, _RELATIVE_SLACK = 1e-6, 1e-13
 """Round-off of logs, counted generously, absolutely and relative to their terms."""
 _REACH = 18.0
 """Deviations beyond which a moment is next to nothing: e^{-18²/2} is 1e-71."""
-_UNITS = 600.0
-"""Exponents up to which an exponential is computed."""
-
 Den = Literal["mirror", "constant", "one"]
 
 
@@ -60,6 +65,11 @@ class Piece:
         """The piece times e^{cL}."""
         return Tilted(self, c + 1 if self.way > 0 else -c, -c if self.way > 0 else c + 1)
 
+    @cached_property
+    def left(self) -> float:
+        """log(1-q)."""
+        return log_left(self.q)
+
     @property
     def _floats(self) -> tuple[float, float, float]:
         return float(self.steep), float(self.drop), float(self.q)
@@ -68,16 +78,15 @@ class Piece:
         """log A, and a bound on its error for places within 4u(|t| + 1)."""
         steep, drop, q = self._floats
         up = steep * t - drop
-        grown = q * np.expm1(np.minimum(up, _UNITS))
-        log_a = np.where(up < _UNITS, np.log1p(grown), up + math.log(q))
+        log_a, share, lost = log_mixed(q, self.left, up)
         moved = U * (steep * (8 * np.abs(t) + 4) + 6 * abs(drop))
-        error = self.share(t) * 1.01 * moved + 20 * U * np.abs(grown / (1 + grown))
+        error = share * 1.01 * moved + U * lost
         return log_a, error + 8 * U * np.abs(log_a)
 
     def log_odds(self, t: Floats) -> Floats:
         """log r."""
         steep, drop, q = self._floats
-        return steep * t - drop + math.log(q) - math.log(float(1 - Fraction(self.q)))
+        return steep * t - drop + math.log(q) - self.left
 
     def share(self, t: Floats) -> Floats:
         """π."""
@@ -102,16 +111,16 @@ class Piece:
     def exact(self, c: float) -> Callable[[arb], arb]:
         """The integrand at tilt c, in balls."""
         tilted = self.tilted(c)
-        steep, drop, q, origin = ball(self.steep), ball(self.drop), ball(self.q), ball(self.origin)
+        steep, drop, q, origin = ball(self.steep), ball(self.drop), self.q, ball(self.origin)
         power, other = arb(tilted.power), arb(tilted.other)
-        fixed = other * (q * (-steep - drop).expm1()).log1p() if self.den == "constant" else arb(0)
+        fixed = other * log_mixed_ball(q, -steep - drop) if self.den == "constant" else arb(0)
         scale = 1 / (2 * arb.pi()).sqrt() if self.normal else steep / 4
         mirror, normal = self.den == "mirror", self.normal
 
         def value(t: arb) -> arb:
-            log = power * (q * (steep * t - drop).expm1()).log1p() + fixed
+            log = power * log_mixed_ball(q, steep * t - drop) + fixed
             if mirror:
-                log += other * (q * (-steep * t - drop).expm1()).log1p()
+                log += other * log_mixed_ball(q, -steep * t - drop)
             log -= (t + origin) ** 2 / 2 if normal else steep * (1 + t) / 2
             return scale * log.exp()
 
@@ -119,14 +128,14 @@ class Piece:
 
     def moment(self, order: int) -> arb:
         """E[L^order; piece] by rigorous quadrature; |L| is at most 2(μ|t| + ν - log(1-q))."""
-        steep, drop, q, origin = ball(self.steep), ball(self.drop), ball(self.q), ball(self.origin)
+        steep, drop, q, origin = ball(self.steep), ball(self.drop), self.q, ball(self.origin)
         reach = _REACH + 2 * float(self.steep) + float(self.drop)
         low, high = max(self.low, -reach), min(self.high, reach)
-        fixed = 1 + q * (-steep - drop).expm1()
+        fixed = mixed_ball(q, -steep - drop)
 
         def value(t: acb, analytic: bool) -> acb:
-            a = 1 + q * ((steep * t - drop).exp() - 1)
-            d = 1 + q * ((-steep * t - drop).exp() - 1) if self.den == "mirror" else acb(fixed)
+            a = mixed_complex(q, steep * t - drop)
+            d = mixed_complex(q, -steep * t - drop) if self.den == "mirror" else acb(fixed)
             d = acb(1) if self.den == "one" else d
             loss = self.way * (a.log(analytic=analytic) - d.log(analytic=analytic))
             base = (-((t + origin) ** 2) / 2).exp() if self.normal else (-steep * (1 + t) / 2).exp()
@@ -135,7 +144,7 @@ class Piece:
         whole = acb.integral(value, low, high).real
         if not self.normal:
             return whole * steep / 4
-        most = (4 * (steep * reach + drop - (-q).log1p())) ** order
+        most = (4 * (steep * reach + drop - left_of(q).log())) ** order
         rest = 8 * most * normal_tail(arb(_REACH))
         return whole / (2 * arb.pi()).sqrt() + arb(0, 1) * rest
 

@@ -21,6 +21,7 @@ from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.gaussian import normal_tail
 from optcomp.numerics.laws.law import Law
 from optcomp.numerics.laws.mixed_laplace import MixedLaplaceLaw
+from optcomp.numerics.laws.mixed_log import left_of, mixed_ball
 from optcomp.numerics.laws.mixed_normal import MixedNormalLaw
 from optcomp.numerics.laws.panels import Atoms, PanelLaw
 from optcomp.numerics.laws.pieces import Piece
@@ -48,12 +49,13 @@ class ReplacedNormalLaw(PanelLaw):
     def crossing(self, y: arb) -> arb:
         """The x with L = y: μx = y/2 + arsinh((1-q)/q e^{μ²/2} sinh(y/2))."""
         mu, q = ball(self.mu), ball(self.q)
-        return (y / 2 + ((1 - q) / q * (mu * mu / 2).exp() * (y / 2).sinh()).asinh()) / mu
+        return (y / 2 + (left_of(self.q) / q * (mu * mu / 2).exp() * (y / 2).sinh()).asinh()) / mu
 
     def sides(self, y: float | arb) -> tuple[arb, arb]:
         mu, q, x = ball(self.mu), ball(self.q), self.crossing(arb(y))
         plain, shifted, opposite = normal_tail(x), normal_tail(x - mu), normal_tail(x + mu)
-        return (1 - q) * plain + q * shifted, (1 - q) * plain + q * opposite
+        left = left_of(self.q)
+        return left * plain + q * shifted, left * plain + q * opposite
 
 
 class ReplacedLaplaceLaw(PanelLaw):
@@ -73,7 +75,7 @@ class ReplacedLaplaceLaw(PanelLaw):
     def _ends(self) -> tuple[arb, arb, arb]:
         """e^{-ε}/2, A(ε) and A(-ε)."""
         eps, q = ball(self.eps), ball(self.q)
-        return (-eps).exp() / 2, 1 + q * eps.expm1(), 1 + q * (-eps).expm1()
+        return (-eps).exp() / 2, 1 + q * eps.expm1(), mixed_ball(self.q, -eps)
 
     def atoms(self) -> Atoms:
         mass, high, low = self._ends()
@@ -99,9 +101,10 @@ class ReplacedLaplaceLaw(PanelLaw):
             return arb(0), arb(0)
         if not (y <= top and (not strictly or y < top)):  # undecided: all that is left, or nothing
             return (mass * high).union(arb(0)), (mass * low).union(arb(0))
-        x = (((y.exp() * low - 1 + q) / q).log() + eps) / 2  # of the noise, times ε, between 0 and ε
+        left = left_of(self.q)
+        x = (((y.exp() * low - left) / q).log() + eps) / 2  # of the noise, times ε, between 0 and ε
         plain, shifted, opposite = (-x).exp() / 2, 1 - (x - eps).exp() / 2, (-x - eps).exp() / 2
-        return (1 - q) * plain + q * shifted, (1 - q) * plain + q * opposite
+        return left * plain + q * shifted, left * plain + q * opposite
 
 
 class GluedLaw(PanelLaw):
@@ -147,7 +150,7 @@ class GluedNormalLaw(GluedLaw):
         )
 
     def atoms(self) -> Atoms:
-        return [(arb(0), (1 - ball(self.q)) * (1 - 2 * normal_tail(ball(self.mu) / 2)))]
+        return [(arb(0), left_of(self.q) * (1 - 2 * normal_tail(ball(self.mu) / 2)))]
 
 
 class GluedLaplaceLaw(GluedLaw):
@@ -163,4 +166,4 @@ class GluedLaplaceLaw(GluedLaw):
     def atoms(self) -> Atoms:
         eps, q = ball(self.eps), ball(self.q)
         top, end = (q * eps.expm1()).log1p(), (-eps).exp() / 2
-        return [(top, end * (1 + q * eps.expm1())), (arb(0), (q - 1) * (-eps / 2).expm1()), (-top, end)]
+        return [(top, end * (1 + q * eps.expm1())), (arb(0), -left_of(self.q) * (-eps / 2).expm1()), (-top, end)]

@@ -19,12 +19,13 @@ from functools import cached_property
 import numpy as np
 from flint import arb, ctx
 
-from optcomp.numerics.balls import QUICK_BITS, ball, precision
+from optcomp.numerics.balls import ball
 from optcomp.numerics.blocked import Floats, U
 from optcomp.numerics.exact_numbers import Exact
 from optcomp.numerics.laws.cloud import Cloud, CloudLaw
 from optcomp.numerics.laws.discrete_gaussian import DiscreteGaussianLaw
 from optcomp.numerics.laws.law import Law, log_mean_by_points
+from optcomp.numerics.laws.mixed_log import log_left, log_mixed, log_mixed_ball
 
 _WIDE = 13.0
 """Deviations that are listed beyond the last place where the summand may still rise: e^{-13²/2} is below e^-84."""
@@ -51,8 +52,7 @@ class WholeLaw(CloudLaw):
         self.noise = DiscreteGaussianLaw(sigma, shift)
         self._sigma, self._q = float(sigma), float(q)
         self._kappa = float(shift / Fraction(sigma) ** 2)
-        with precision(QUICK_BITS):
-            self._log_least = float(ball(1 - Fraction(q)).log().mid())
+        self._log_least = log_left(q)
         self._means: dict[tuple[float, int], arb] = {}
 
     @property
@@ -80,10 +80,8 @@ class WholeLaw(CloudLaw):
     def log_a(self, x: Floats) -> tuple[Floats, Floats]:
         """log A and a bound on its error; x - Δ/2 is exact, so κ(x - Δ/2) is within 2u of itself."""
         up = self._kappa * (x - 0.5 * self.shift)
-        grown = self._q * np.expm1(np.minimum(up, 600.0))
-        log_a = np.where(up < 600, np.log1p(grown), up + math.log(self._q))
-        share = np.where(up < 600, self._q * np.exp(np.minimum(up, 600.0)) / (1 + grown), 1.0)
-        error = U * (8 * share * np.abs(up) + 20 * np.abs(grown / (1 + grown)))
+        log_a, share, lost = log_mixed(self._q, self._log_least, up)
+        error = U * (8 * share * np.abs(up) + lost)
         return log_a, np.where(up < 600, error, 8 * U * (up + 20)) + 8 * U * np.abs(log_a)
 
     def logs(self, c: float, x: Floats) -> tuple[Floats, Floats]:
@@ -168,14 +166,14 @@ class WholeLaw(CloudLaw):
         """The sum of w A(x)^a A(-x)^b L^order over the listed x."""
         one, two = (arb(power) for power in self.powers(c))
         first, last = self.ends(c)
-        kappa, q, square = self.shift / ball(self.sigma) ** 2, ball(self.q), 2 * ball(self.sigma) ** 2
+        kappa, square = self.shift / ball(self.sigma) ** 2, 2 * ball(self.sigma) ** 2
         total, half, mirrored = arb(0), kappa * self.shift / 2, self.mirrored
         for x in range(first, last + 1):
-            log_a = (q * (kappa * x - half).expm1()).log1p()
+            log_a = log_mixed_ball(self.q, kappa * x - half)
             log = one * log_a - arb(x * x) / square
             other = arb(0)
             if mirrored:
-                other = (q * (-kappa * x - half).expm1()).log1p()
+                other = log_mixed_ball(self.q, -kappa * x - half)
                 log += two * other
             term = log.exp()
             for _ in range(order):  # a power of a ball about 0 would be undefined
@@ -216,10 +214,10 @@ class WholeLaw(CloudLaw):
     def listed_pair(self, first: int, last: int) -> list[tuple[arb, arb, arb]]:
         """The loss with its probabilities under the law itself and under the other one, from one x to another."""
         (own, mirrored), (other, opposite) = self.powers(0.0), self.powers(-1.0)
-        kappa, q, square = self.shift / ball(self.sigma) ** 2, ball(self.q), 2 * ball(self.sigma) ** 2
+        kappa, square = self.shift / ball(self.sigma) ** 2, 2 * ball(self.sigma) ** 2
         whole, half, found = self._whole(), kappa * self.shift / 2, []
         for x in range(first, last + 1):
-            log_a, log_b = ((q * (kappa * place - half).expm1()).log1p() for place in (x, -x))
+            log_a, log_b = (log_mixed_ball(self.q, kappa * place - half) for place in (x, -x))
             base = -arb(x * x) / square
             masses = ((base + a * log_a + b * log_b).exp() / whole for a, b in ((own, mirrored), (other, opposite)))
             found.append((self.signed(log_a, log_b), *masses))

@@ -80,7 +80,7 @@ def test_what_an_end_costs(theta: float, step: float) -> None:
     """The piece behind the last place halfway between two points, and the upright pieces there, by sums in floats."""
     mu, q, power = 1.0, 0.3, 1.0
     end = 4.5 * step + 0.95 * step  # the last such place is nearly a step before the end
-    shape = Shape(mu, q, power, end)
+    shape = Shape(mu, q, math.log(1 - q), power, end)
     last = 4.5 * step
 
     def size(z: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
