@@ -59,7 +59,7 @@ async def sign_in(request: Request) -> Response:
 
 
 @router.post("/sign-out")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 async def sign_out(request: Request) -> Response:
     """End the visit, here and in the database."""
     secret = request.cookies.get(cookie_name(request), "")
