@@ -15,7 +15,7 @@ from optcomp.center import (
     roles,
     service_of,
 )
-from optcomp.pages.access import PageRoute, cookie_name, form_of, open_to_all
+from optcomp.pages.access import PageRoute, cookie_name, form_of, is_secure, open_to_all
 from optcomp.pages.rendering import THEME, THEMES, page
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -88,4 +88,4 @@ def _local(address: str) -> str:
 
 
 def _secure(request: Request) -> dict[str, Any]:
-    return {"secure": request.url.scheme == "https"}
+    return {"secure": is_secure(request)}
