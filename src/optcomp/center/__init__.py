@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from optcomp.center.drafts import Draft, Drafts
     from optcomp.center.failures import Busy, CenterError, TookTooLong
     from optcomp.center.invented import invented_people
-    from optcomp.center.looked_up import seat_of, seats_of, seen_dataset
+    from optcomp.center.looked_up import datasets_of, seat_of, seats_of, seen_dataset
     from optcomp.center.people import People, TokenView
     from optcomp.center.persons import ALLOWED, Person
     from optcomp.center.problems import DEFECT, Problem, not_answered, of_library
@@ -80,6 +80,7 @@ _MODULE_OF = {
     "Wish": "wishes",
     "back_up": "backups",
     "count_failed": "access",
+    "datasets_of": "looked_up",
     "declared_of": "sources",
     "demo_server": "demo_process",
     "described": "protection",
@@ -146,6 +147,7 @@ __all__ = [
     "Wish",
     "back_up",
     "count_failed",
+    "datasets_of",
     "declared_of",
     "demo_server",
     "described",

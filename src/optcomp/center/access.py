@@ -1,4 +1,4 @@
-"""Who may call what: a token, a role, a rate; all of it before anything of the request is read or looked up."""
+"""Who may call what: a token, a role, a scope, a rate; all of it before the request is read or anything looked up."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from optcomp.center.service import ASKING, Service
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _NOT_KNOWN = "A token is needed: Authorization: Bearer TOKEN. This one is missing, wrong, revoked or expired."
-_ROLES, _SPENDING = "__optcomp_roles__", "__optcomp_spends__"
+_LIMITED_TOKEN = "Your token is limited to some accounts, and this is about all of them."
+_ROLES, _LIMITED, _SPENDING = "__optcomp_roles__", "__optcomp_limited__", "__optcomp_spends__"
 
 
-def roles(*allowed: str) -> Callable[[Endpoint], Endpoint]:
-    """Marks an endpoint with the roles that may call it."""
+def roles(*allowed: str, limited: bool = False) -> Callable[[Endpoint], Endpoint]:
+    """Mark an endpoint with the roles that may call it, and whether tokens that are limited to some accounts may too.
+
+    An endpoint with `limited=True` answers about what lies outside of these accounts as about what does not exist.
+    """
 
     def mark(endpoint: Endpoint) -> Endpoint:
         setattr(endpoint, _ROLES, allowed)
+        setattr(endpoint, _LIMITED, limited)
         return endpoint
 
     return mark
@@ -58,7 +63,7 @@ def roles_of(endpoint: Callable[..., Any]) -> tuple[str, ...]:
 
 
 async def let_in(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
-    """Let a person through to an endpoint, or refuse them: by role, suspension and rate."""
+    """Let a person through to an endpoint, or refuse them: by role, suspension, scope and rate."""
     await run_in_threadpool(_admit, request, person, endpoint)
     ASKING.set(person.id)
 
@@ -68,6 +73,8 @@ def _admit(request: Request, person: Person, endpoint: Callable[..., Any]) -> No
         raise Problem("forbidden", "Your role may not do this.")
     if person.suspended:
         raise Problem("suspended", "You are suspended. Your seats and what is left in them stay as they are.")
+    if person.limited and not getattr(endpoint, _LIMITED, False):
+        raise Problem("forbidden", _LIMITED_TOKEN)
     service = service_of(request)
     count(service, f"person {person.id}", service.settings.rate)
     request.state.person = person

@@ -27,29 +27,37 @@ UnderKey = Annotated[
 
 
 @router.get("/me", summary="Who you are")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 def me(request: Request) -> replies.Me:
-    """Name, role, and the datasets that the token is good for."""
+    """Name, role, and the accounts that the token is good for."""
     person = person_of(request)
     return replies.Me(name=person.name, role=person.role, scope=None if person.scope is None else list(person.scope))
 
 
+@router.get("/me/tokens", summary="Tokens in your name")
+@roles("analyst", "owner", "auditor", limited=True)
+def my_tokens(request: Request) -> replies.Listed:
+    """When and by whom each was made, and what it is good for; nothing that opens anything."""
+    person = person_of(request)
+    return replies.Listed(entries=[each.told(person) for each in service_of(request).people.tokens(person.name)])
+
+
 @router.get("/datasets", summary="Datasets that you may see")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 def datasets(request: Request) -> replies.Datasets:
     """Those that an analyst has a seat at; all of them for owners and auditors."""
     return replies.Datasets(datasets=[replies.Dataset.of(each) for each in datasets_of(request)])
 
 
 @router.get("/datasets/{name}", summary="One dataset, with its declaration")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 def dataset(request: Request, name: PathName) -> replies.DatasetInFull:
     """What is declared about it: public, and all that prices and errors follow from."""
     return replies.DatasetInFull.of_full(seen_dataset(request, name))
 
 
 @router.get("/datasets/{name}/free", summary="Answers that were shared")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", limited=True)
 async def free(request: Request, name: PathName) -> replies.FreeAnswers:
     """Stored answers whose analysts agreed, where the owner allows it; they cost nothing."""
     found = await run_in_threadpool(seen_dataset, request, name)
@@ -61,7 +69,7 @@ async def free(request: Request, name: PathName) -> replies.FreeAnswers:
 
 
 @router.post("/datasets/{name}/dry-run", summary="Ask invented data")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def dry_run(request: Request, name: PathName, body: bodies.DryRunBody) -> replies.DryRun:
     """The answer about data that were invented from the declaration alone; nothing is spent, and it says nothing."""
     found = await run_in_threadpool(seen_dataset, request, name)
@@ -72,14 +80,14 @@ async def dry_run(request: Request, name: PathName, body: bodies.DryRunBody) -> 
 
 
 @router.get("/seats", summary="Your seats")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 def seats(request: Request) -> replies.Seats:
     """Where an analyst may ask; all seats for owners."""
     return replies.Seats(seats=[replies.Seat.model_validate(each.document()) for each in seats_of(request)])
 
 
 @router.get("/seats/{id}", summary="What is left in a seat")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def seat(request: Request, id: Number) -> replies.SeatInFull:
     """What is left, in useful units; a notice when it is little."""
     found = await run_in_threadpool(seat_of, request, id)
@@ -90,7 +98,7 @@ async def seat(request: Request, id: Number) -> replies.SeatInFull:
 
 
 @router.get("/seats/{id}/transcript", summary="What was asked")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def transcript(
     request: Request, id: Number, after: After = 0, most: Most = 1000, newest: Newest = False, key: UnderKey = None
 ) -> replies.Transcript:
@@ -102,7 +110,7 @@ async def transcript(
 
 
 @router.post("/seats/{id}/preview", summary="What a question would cost")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def preview(request: Request, id: Number, body: bodies.PreviewBody) -> replies.Preview:
     """Cost, expected error, and how many more would fit, from declarations and the transcript; nothing is spent."""
     found = await run_in_threadpool(seat_of, request, id)
@@ -112,7 +120,7 @@ async def preview(request: Request, id: Number, body: bodies.PreviewBody) -> rep
 
 
 @router.post("/seats/{id}/questions", summary="Ask a question")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def ask(request: Request, id: Number, body: bodies.AskBody, header: KeyHeader = None) -> replies.Answer:
     """Debits, then answers.  The same key, or without a key the same question, has the same answer and is paid once."""
@@ -127,7 +135,7 @@ async def ask(request: Request, id: Number, body: bodies.AskBody, header: KeyHea
 
 
 @router.get("/seats/{id}/mechanisms", summary="Mechanisms as they stand")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def mechanisms(request: Request, id: Number) -> replies.Mechanisms:
     """Those that were opened in a seat, each with its answers and what it has left."""
     found = await run_in_threadpool(seat_of, request, id)
@@ -135,7 +143,7 @@ async def mechanisms(request: Request, id: Number) -> replies.Mechanisms:
 
 
 @router.post("/seats/{id}/mechanisms/preview", summary="What a mechanism would cost")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def preview_mechanism(request: Request, id: Number, body: bodies.MechanismPreviewBody) -> replies.Preview:
     """Its whole cost, how far off its answers may be, and whether it fits; nothing is spent."""
     found = await run_in_threadpool(seat_of, request, id)
@@ -144,7 +152,7 @@ async def preview_mechanism(request: Request, id: Number, body: bodies.Mechanism
 
 
 @router.post("/seats/{id}/mechanisms", summary="Open an interactive mechanism")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def open_mechanism(
     request: Request, id: Number, body: bodies.MechanismBody, header: KeyHeader = None
@@ -163,7 +171,7 @@ async def open_mechanism(
 
 
 @router.post("/seats/{id}/mechanisms/{number}/questions", summary="Ask a mechanism")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def ask_mechanism(
     request: Request, id: Number, number: Number, body: bodies.MechanismAskBody, header: KeyHeader = None
@@ -183,7 +191,7 @@ async def ask_mechanism(
 
 
 @router.post("/seats/{id}/plans", summary="Commit to questions")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def commit(request: Request, id: Number, body: bodies.PlanBody, header: KeyHeader = None) -> replies.Plan:
     """Debits the optimal composition of questions that are fixed before the first answer to any of them."""
@@ -196,7 +204,7 @@ async def commit(request: Request, id: Number, body: bodies.PlanBody, header: Ke
 
 
 @router.post("/seats/{id}/plans/{number}/answers", summary="Ask a question of a plan")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def planned(request: Request, id: Number, number: Number, body: bodies.PlannedBody) -> replies.Answer:
     """The answer to one question of a plan that is paid for."""
@@ -206,7 +214,7 @@ async def planned(request: Request, id: Number, number: Number, body: bodies.Pla
 
 
 @router.post("/seats/{id}/cancel", summary="Stop a request")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def cancel(request: Request, id: Number, body: bodies.CancelBody) -> replies.Cancelled:
     """Stops the process that works on a request of this seat, in whichever worker; what it cost stays spent."""
     found = await run_in_threadpool(seat_of, request, id)
@@ -214,7 +222,7 @@ async def cancel(request: Request, id: Number, body: bodies.CancelBody) -> repli
 
 
 @router.get("/seats/{id}/requests/{number}/why", summary="Why an answer is private")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def why(request: Request, id: Number, number: Number) -> replies.Why:
     """Theorems with their statements, the slot, the certificate of its batch, and the receipt."""
     found = await run_in_threadpool(seat_of, request, id)
@@ -223,7 +231,7 @@ async def why(request: Request, id: Number, number: Number) -> replies.Why:
 
 
 @router.post("/seats/{id}/requests/{number}/share", summary="Share an answer")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def share(request: Request, id: Number, number: Number) -> replies.Done:
     """Lets others read a question that was answered and its answer, where the owner allows it; for ever."""
     found, service = await run_in_threadpool(seat_of, request, id), service_of(request)
@@ -236,7 +244,7 @@ async def share(request: Request, id: Number, number: Number) -> replies.Done:
 
 
 @router.post("/seats/{id}/wishes", summary="Ask the owner for more")
-@roles("analyst")
+@roles("analyst", limited=True)
 def wish(request: Request, id: Number, body: bodies.WishBody) -> replies.Wish:
     """A word to the owner."""
     found, person = working_seat(request, id), person_of(request)

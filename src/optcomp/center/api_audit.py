@@ -15,31 +15,35 @@ router = APIRouter(prefix="/api/v1/audit", route_class=GuardedRoute, tags=["audi
 
 
 @router.get("/accounts", summary="All accounts")
-@roles("auditor", "owner")
+@roles("auditor", "owner", limited=True)
 async def accounts(request: Request) -> replies.Listed:
     """What each promised, what is left, what was recorded."""
-    found = await service_of(request).call("accounts")
-    return replies.Listed(entries=found["accounts"])
+    found, person = await service_of(request).call("accounts"), person_of(request)
+    return replies.Listed(entries=[each for each in found["accounts"] if person.sees(each["name"])])
 
 
 @router.get("/changes", summary="What was changed")
-@roles("auditor", "owner")
+@roles("auditor", "owner", limited=True)
 def changes(request: Request) -> replies.Listed:
     """Every change, with who made it and who confirmed it."""
-    return replies.Listed(entries=[each.document() for each in service_of(request).changes.all()])
+    found = service_of(request).changes.all(viewer=person_of(request))
+    return replies.Listed(entries=[each.document() for each in found])
 
 
 @router.get("/history", summary="What happened in the ledger")
-@roles("auditor", "owner")
+@roles("auditor", "owner", limited=True)
 async def history(
     request: Request, after: Annotated[int, Query(ge=0, lt=2**62, description="The last entry that you know.")] = 0
 ) -> replies.History:
     """Every entry of the chain in words, the oldest first: requests, debits and budgets, and no answer."""
-    return replies.History.model_validate(await service_of(request).call("history", after=after, most=100))
+    scope = person_of(request).scope
+    accounts = None if scope is None else list(scope)
+    found = await service_of(request).call("history", after=after, most=100, accounts=accounts)
+    return replies.History.model_validate(found)
 
 
 @router.get("/certificate", summary="The certificate of a batch")
-@roles("auditor", "owner")
+@roles("auditor", "owner", limited=True)
 async def certificate(
     request: Request,
     account: Annotated[str, Query(max_length=200, description="Of the ledger.")],
@@ -49,7 +53,7 @@ async def certificate(
     service = service_of(request)
     seats = await run_in_threadpool(service.catalogue.seats)
     slot = next((each.slot for each in seats if (each.dataset.account, each.batch) == (account, batch)), None)
-    if slot is None:
+    if slot is None or not person_of(request).sees(account):
         raise Problem("not_found", "There is no such batch.")
     return replies.BatchCertificate.model_validate(await service.call("certificate", account=account, slot=slot))
 
@@ -73,12 +77,12 @@ async def export(request: Request) -> replies.Exported:
 
 
 @router.post("/receipts", summary="Present a receipt")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 async def receipts(request: Request, body: bodies.ReceiptBody) -> replies.Presented:
     """Whether the ledger has what a receipt proves; what is missing shows that its database went back in time.
 
     If an owner or an auditor presents it, the ledger then debits nothing, on any server, until it is adopted.  Receipts
-    are not signed: that an analyst presented one that does not fit is noted in the log, and closes nothing.
+    are not signed: that an analyst, or a limited token, presented one that does not fit is noted and closes nothing.
     """
     service, person = service_of(request), person_of(request)
     return await run_in_threadpool(service.present, body.model_dump(), person)

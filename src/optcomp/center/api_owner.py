@@ -32,16 +32,16 @@ def add_person(request: Request, body: bodies.PersonBody) -> replies.Done:
 
 
 @router.get("/people", summary="Everybody")
-@roles("owner")
+@roles("owner", limited=True)
 def people(request: Request) -> replies.Listed:
     """Names, roles, suspensions, and tokens without what opens anything."""
-    service = service_of(request)
+    service, person = service_of(request), person_of(request)
     entries = [
         {
             "name": each.name,
             "role": each.role,
             "suspended": each.suspended,
-            "tokens": [token.document() for token in service.people.tokens(each.name)],
+            "tokens": [token.document() for token in service.people.tokens(each.name) if person.covers(token.scope)],
         }
         for each in service.people.all()
     ]
@@ -49,15 +49,15 @@ def people(request: Request) -> replies.Listed:
 
 
 @router.post("/people/{name}/tokens", summary="Make a token", status_code=201)
-@roles("owner")
+@roles("owner", limited=True)
 def make_token(request: Request, name: PathName, body: bodies.TokenBody) -> replies.Token:
-    """A new token for somebody; shown here, and never again."""
+    """A new token for somebody; shown here, or to the owner who confirms it, and never again."""
     made = service_of(request).people.token(name, days=body.days, scope=body.scope, by=person_of(request))
     return replies.Token(token=made)
 
 
 @router.delete("/tokens/{id}", summary="Revoke a token")
-@roles("owner")
+@roles("owner", limited=True)
 def revoke(request: Request, id: Number) -> replies.Done:
     """It is good for nothing from now on."""
     service_of(request).people.revoke(id, by=person_of(request))
@@ -73,14 +73,14 @@ def suspend(request: Request, name: PathName, body: bodies.SuspensionBody) -> re
 
 
 @router.get("/sources", summary="What may be registered")
-@roles("owner")
+@roles("owner", limited=True)
 def sources(request: Request) -> replies.Listed:
     """Files below the folders of the settings, and tables of the listed databases."""
-    return replies.Listed(entries=service_of(request).choices.sources())
+    return replies.Listed(entries=service_of(request).choices.sources(person_of(request)))
 
 
 @router.get("/columns", summary="The columns of a source")
-@roles("owner")
+@roles("owner", limited=True)
 def columns(
     request: Request,
     source: Annotated[
@@ -95,13 +95,13 @@ def columns(
     """Names, and what their types say that they hold; no cell is read."""
     said = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
     dialect = {name: value for name, value in said.items() if value is not None} or None
-    choices = service_of(request).choices
-    found = choices.columns(source, table, multiline=multiline, dialect=dialect)
-    return replies.Columns(columns=found, files=choices.files(source))
+    choices, person = service_of(request).choices, person_of(request)
+    found = choices.columns(source, table, multiline=multiline, dialect=dialect, viewer=person)
+    return replies.Columns(columns=found, files=choices.files(source, person))
 
 
 @router.get("/dialect", summary="How a file looks written")
-@roles("owner")
+@roles("owner", limited=True)
 def dialect(
     request: Request,
     source: Annotated[
@@ -109,12 +109,12 @@ def dialect(
     ],
 ) -> replies.Proposed:
     """A proposal from the beginning of a file, for its owner to confirm; null of what is not written in lines."""
-    found = service_of(request).choices.dialect(source)
+    found = service_of(request).choices.dialect(source, person_of(request))
     return replies.Proposed(dialect=None if found is None else found.written)
 
 
 @router.post("/checks", summary="Look at a table before it is registered")
-@roles("owner")
+@roles("owner", limited=True)
 def check(request: Request, body: bodies.CheckBody) -> replies.Checked:
     """Exact counts of what preparation would find, for owners alone; nothing is spent, and the look is noted."""
     given = body.model_dump(exclude={"source", "declaration"})
@@ -123,7 +123,7 @@ def check(request: Request, body: bodies.CheckBody) -> replies.Checked:
 
 
 @router.post("/datasets", summary="Register a table", status_code=201)
-@roles("owner")
+@roles("owner", limited=True)
 def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFull:
     """Reads a table once, checks and freezes it, and opens its account in the ledger."""
     if body.snapshot == (body.declaration is not None):
@@ -137,7 +137,7 @@ def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFul
 
 
 @router.post("/datasets/{name}/versions", summary="Register a new version", status_code=201)
-@roles("owner")
+@roles("owner", limited=True)
 def renew(request: Request, name: PathName, body: bodies.VersionBody) -> replies.DatasetInFull:
     """The same table at another time, under the same account; sessions that were opened go on with what they had."""
     given = body.model_dump(exclude={"source"})
@@ -146,7 +146,7 @@ def renew(request: Request, name: PathName, body: bodies.VersionBody) -> replies
 
 
 @router.post("/datasets/{name}/suspension", summary="Close a dataset, or open it again")
-@roles("owner")
+@roles("owner", limited=True)
 def close(request: Request, name: PathName, body: bodies.SuspensionBody) -> replies.Done:
     """Nothing may be asked about it meanwhile; what is left in its seats stays."""
     service_of(request).catalogue.close(name, body.suspended, by=person_of(request))
@@ -154,7 +154,7 @@ def close(request: Request, name: PathName, body: bodies.SuspensionBody) -> repl
 
 
 @router.post("/datasets/{name}/budget", summary="Lower the budget")
-@roles("owner")
+@roles("owner", limited=True)
 def lower(request: Request, name: PathName, body: bodies.BudgetBody) -> replies.Budget:
     """A smaller budget for the account of a dataset, not below what is spent; before the first request any budget."""
     catalogue = service_of(request).catalogue
@@ -164,7 +164,7 @@ def lower(request: Request, name: PathName, body: bodies.BudgetBody) -> replies.
 
 
 @router.post("/datasets/{name}/proposals", summary="Propose slots")
-@roles("owner")
+@roles("owner", limited=True)
 def propose(request: Request, name: PathName, body: bodies.ProposalBody) -> replies.Proposal:
     """Equal or weighted slots, and what optimal composition gains over splitting; nothing is changed."""
     seen_dataset(request, name)
@@ -173,7 +173,7 @@ def propose(request: Request, name: PathName, body: bodies.ProposalBody) -> repl
 
 
 @router.get("/gains", summary="What optimal composition gains")
-@roles("owner")
+@roles("owner", limited=True)
 def gains(
     request: Request,
     epsilon: Annotated[Amount, Query(description="ε of the whole batch.", examples=["1"])],
@@ -185,7 +185,7 @@ def gains(
 
 
 @router.post("/datasets/{name}/batches", summary="Cut a batch of slots", status_code=201)
-@roles("owner")
+@roles("owner", limited=True)
 def cut(request: Request, name: PathName, body: bodies.BatchBody) -> replies.Certificate:
     """One debit of the account; the slots compose to no more, and the certificate says by which theorem."""
     slots = {analyst: (share.epsilon, share.delta) for analyst, share in body.slots.items()}
@@ -196,7 +196,7 @@ def cut(request: Request, name: PathName, body: bodies.BatchBody) -> replies.Cer
 
 
 @router.post("/seats/{id}/hand-on", summary="Hand a seat on")
-@roles("owner")
+@roles("owner", limited=True)
 def hand_on(request: Request, id: Number, body: bodies.HandOnBody) -> replies.Seat:
     """A seat in which nothing was asked yet becomes somebody else's."""
     moved = service_of(request).catalogue.hand_on(id, body.analyst, by=person_of(request))
@@ -204,7 +204,7 @@ def hand_on(request: Request, id: Number, body: bodies.HandOnBody) -> replies.Se
 
 
 @router.post("/seats/{id}/suspension", summary="Suspend a seat, or end that")
-@roles("owner")
+@roles("owner", limited=True)
 def suspend_seat(request: Request, id: Number, body: bodies.SuspensionBody) -> replies.Done:
     """Nothing may be asked in it meanwhile; what is left stays."""
     service_of(request).catalogue.suspend_seat(id, body.suspended, by=person_of(request))
@@ -212,14 +212,16 @@ def suspend_seat(request: Request, id: Number, body: bodies.SuspensionBody) -> r
 
 
 @router.get("/wishes", summary="What analysts ask for")
-@roles("owner")
+@roles("owner", limited=True)
 def wishes(request: Request) -> replies.Listed:
     """Words of analysts."""
-    return replies.Listed(entries=[each.document() for each in service_of(request).catalogue.wishes()])
+    return replies.Listed(
+        entries=[each.document() for each in service_of(request).catalogue.wishes(person_of(request))]
+    )
 
 
 @router.post("/wishes/{id}", summary="Decide on a wish")
-@roles("owner")
+@roles("owner", limited=True)
 def decide(request: Request, id: Number, body: bodies.WishDecisionBody) -> replies.Done:
     """A granted wish changes no budget: slots are cut by a request of their own."""
     service_of(request).catalogue.decide(id, body.granted, by=person_of(request))
@@ -227,21 +229,23 @@ def decide(request: Request, id: Number, body: bodies.WishDecisionBody) -> repli
 
 
 @router.get("/changes", summary="What was changed")
-@roles("owner")
+@roles("owner", limited=True)
 def changes(request: Request) -> replies.Listed:
     """Every change, with who made it and who confirmed it."""
-    return replies.Listed(entries=[each.document() for each in service_of(request).changes.all()])
+    found = service_of(request).changes.all(viewer=person_of(request))
+    return replies.Listed(entries=[each.document() for each in found])
 
 
 @router.get("/confirmations", summary="What waits for a second owner")
-@roles("owner")
+@roles("owner", limited=True)
 def confirmations(request: Request) -> replies.Listed:
     """Changes that one owner asked for."""
-    return replies.Listed(entries=[each.document() for each in service_of(request).changes.waiting()])
+    found = service_of(request).changes.waiting(person_of(request))
+    return replies.Listed(entries=[each.document() for each in found])
 
 
 @router.post("/confirmations/{id}", summary="Confirm a change")
-@roles("owner")
+@roles("owner", limited=True)
 @spends
 async def confirm(request: Request, id: Number) -> replies.Confirmed:
     """Carries out what another owner asked for."""

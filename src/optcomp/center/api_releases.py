@@ -38,14 +38,14 @@ FormatAsked = Annotated[Format, Query(alias="format", description="The record it
 
 
 @router.post("/plans/work-out", summary="Work a plan out")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def work_out(request: Request, body: bodies.WorkOutBody) -> replies.WorkedOut:
     """Errors, budgets and the total of a plan about any table; no account is asked, and nothing is spent."""
     return replies.WorkedOut.model_validate(await releases.work_out(service_of(request), body.plan, body.start))
 
 
 @router.post("/owner/datasets/{name}/plans/look", summary="What a plan would cost")
-@roles("owner")
+@roles("owner", limited=True)
 async def look(request: Request, name: PathName, body: bodies.LookBody) -> replies.PlanLook:
     """Allocation, errors, cost and what would be left, from declarations and the account; nothing is spent."""
     found = await releases.look(service_of(request), name, body.plan, by=person_of(request))
@@ -53,7 +53,7 @@ async def look(request: Request, name: PathName, body: bodies.LookBody) -> repli
 
 
 @router.post("/owner/datasets/{name}/releases", summary="Release a plan", status_code=201, responses=_WAITS)
-@roles("owner")
+@roles("owner", limited=True)
 @spends
 async def release(
     request: Request, name: PathName, body: bodies.ReleaseBody, header: KeyHeader = None
@@ -68,7 +68,7 @@ async def release(
 
 
 @router.post("/owner/datasets/{name}/releases/{id}/publication", summary="Publish a release, or end that")
-@roles("owner")
+@roles("owner", limited=True)
 def publish(request: Request, name: PathName, id: Number, body: bodies.PublicationBody) -> replies.ReleaseInShort:
     """Whether everybody who may see the dataset may read it; nothing is paid."""
     found = service_of(request).catalogue.publish_release(name, id, body.published, by=person_of(request))
@@ -76,7 +76,7 @@ def publish(request: Request, name: PathName, id: Number, body: bodies.Publicati
 
 
 @router.get("/datasets/{name}/releases", summary="What was released")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 def listed(request: Request, name: PathName) -> replies.Releases:
     """All releases for owners; for others those that were published."""
     found = releases.seen_releases(service_of(request), name, person_of(request))
@@ -84,7 +84,7 @@ def listed(request: Request, name: PathName) -> replies.Releases:
 
 
 @router.get("/datasets/{name}/releases/{id}", summary="One release", responses=_FORMATS, response_class=Response)
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 async def one(request: Request, name: PathName, id: Number, form: FormatAsked = "json") -> Response:
     """The record, its numbers as CSV, a report in HTML, a script or a notebook; all from one record, for nothing."""
     found = await releases.released_file(service_of(request), name, id, form, person_of(request))

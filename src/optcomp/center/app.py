@@ -65,7 +65,7 @@ def make_app(settings: Settings, *, calculates: bool = False) -> FastAPI:
     _add_open_pages(app)
     for part in (api_analyst, api_releases, api_owner, api_audit):
         app.include_router(part.router)
-    app.add_middleware(Protection, hosts=settings.hosts, most_bytes=settings.most_bytes, meters=service.meters)
+    app.add_middleware(Protection, hosts=settings.names, most_bytes=settings.most_bytes, meters=service.meters)
     return app
 
 

@@ -231,7 +231,9 @@ class TokenBody(Body):
     """A new token."""
 
     days: float = Field(90, gt=0, le=3660, description="Until it expires.")
-    scope: list[Name] | None = Field(None, max_length=100, description="Datasets that it is good for; null for all.")
+    scope: list[Name] | None = Field(
+        None, max_length=100, description="Accounts of the ledger that it is good for; null for all."
+    )
 
 
 class SuspensionBody(Body):

@@ -38,6 +38,8 @@ class Catalogue(Shelf):
             "release": self._release_here,
             "hand on": self._hand_on,
             "lift suspension of seat": self._suspend_seat,
-            "lift suspension": lambda detail, acts: people.lift_confirmed(detail["name"], acts),
+            "suspend owner": lambda detail, acts: people.suspend_confirmed(detail["name"], True, acts),
+            "lift suspension": lambda detail, acts: people.suspend_confirmed(detail["name"], False, acts),
+            "make token": people.token_confirmed,
             "add owner": lambda detail, acts: people.add_confirmed(detail["name"], acts),
         }

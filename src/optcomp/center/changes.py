@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from optcomp.center.persons import By, acting
+from optcomp.center.persons import By, Person, acting
+from optcomp.center.reach import reach_of
 from optcomp.center.refusals import Conflict, NotFound
 from optcomp.center.store import Store, now, written
 from optcomp.center.tables import CHANGES, PROPOSALS
@@ -82,14 +84,15 @@ class Changes:
         with self._store.write() as connection:
             self.note(connection, who, what, detail)
 
-    def all(self, *, after: int = 0, most: int | None = None) -> list[Change]:
-        """Changes after one of this number, the oldest first."""
-        wanted = select(CHANGES).where(CHANGES.c.id > after).order_by(CHANGES.c.id).limit(most)
+    def all(self, *, after: int = 0, most: int | None = None, viewer: Person | None = None) -> list[Change]:
+        """Changes after one of this number, the oldest first; those that concern the accounts of a viewer's token."""
+        wanted = select(CHANGES).where(CHANGES.c.id > after).order_by(CHANGES.c.id)
         with self._store.read() as connection:
-            return [
-                Change(row.id, row.at, row.who, row.what, json.loads(row.detail), row.second)
-                for row in connection.execute(wanted)
-            ]
+            reach = reach_of(connection, viewer)
+            rows = connection.execute(wanted.limit(most) if reach is None else wanted)
+            found = (Change(row.id, row.at, row.who, row.what, json.loads(row.detail), row.second) for row in rows)
+            seen = (each for each in found if reach is None or reach.has(each.what, each.detail))
+            return list(islice(seen, most))
 
     def last(self) -> int:
         """The number of the newest one; 0 if there is none."""
@@ -109,7 +112,8 @@ class Changes:
         with self._store.write() as connection:
             person = acting(connection, by, "change budgets")
             found = connection.execute(select(PROPOSALS).where(PROPOSALS.c.id == number)).one_or_none()
-            if found is None:
+            reach = reach_of(connection, person)
+            if found is None or (reach is not None and not reach.has(found.kind, json.loads(found.detail))):
                 raise NotFound("confirmation", number)
             if found.state == "done":
                 raise Conflict(f"number {number}", "was carried out before")
@@ -127,11 +131,12 @@ class Changes:
         with self._store.read() as connection:
             return connection.scalar(select(PROPOSALS.c.kind).where(PROPOSALS.c.id == number))
 
-    def waiting(self) -> list[Waiting]:
-        """What is not done yet, the oldest first."""
+    def waiting(self, viewer: Person | None = None) -> list[Waiting]:
+        """What is not done yet, the oldest first; what concerns the accounts of a viewer's token."""
         open_ones = select(PROPOSALS).where(PROPOSALS.c.state != "done").order_by(PROPOSALS.c.id)
         with self._store.read() as connection:
-            return [_waiting(row) for row in connection.execute(open_ones)]
+            reach, found = reach_of(connection, viewer), map(_waiting, connection.execute(open_ones))
+            return [each for each in found if reach is None or reach.has(each.kind, each.detail)]
 
 
 def _waiting(row: Row[Any]) -> Waiting:

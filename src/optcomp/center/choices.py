@@ -13,7 +13,8 @@ from typing import Any
 
 from optcomp.center.changes import Changes
 from optcomp.center.engines import connected
-from optcomp.center.persons import By, acting
+from optcomp.center.hidden import Hidden, hidden_from
+from optcomp.center.persons import By, Person, acting
 from optcomp.center.settings import Settings, shown_address
 from optcomp.center.sources import check_source, declared_of, file_below, files_below, opened_source, written_source
 from optcomp.center.store import Store
@@ -43,12 +44,15 @@ class Choices:
     def __init__(self, store: Store) -> None:
         self._store, self._changes = store, Changes(store)
 
-    def sources(self) -> list[dict[str, Any]]:
-        """Files first, by their names; then tables of databases.  One that does not open is listed with a problem."""
-        settings = self._store.settings
-        found = {(each["source"], each["table"] or ""): each for each in _files(settings)}
+    def sources(self, viewer: Person | None = None) -> list[dict[str, Any]]:
+        """Files first, by their names; then tables of databases.  One that does not open is listed with a problem.
+
+        What belongs to accounts that a viewer's token is not for is not there, here and below.
+        """
+        settings, hidden = self._store.settings, self._hidden(viewer)
+        found = {(each["source"], each["table"] or ""): each for each in _files(settings, hidden)}
         files = [found[key] for key in sorted(found)]
-        tables = [each for address in settings.databases for each in _tables(address)]
+        tables = [each for address in settings.databases for each in _tables(address, hidden)]
         return (files + tables)[:_MOST]
 
     def columns(
@@ -58,21 +62,24 @@ class Choices:
         *,
         multiline: bool = False,
         dialect: Mapping[str, Any] | None = None,
+        viewer: Person | None = None,
     ) -> dict[str, str]:
         """The columns, each with what its type says that it holds; no cell is read."""
-        with opened_source(self._store.settings, source, table) as opened:
+        with opened_source(self._store.settings, source, table, self._hidden(viewer)) as opened:
             sheet = table if isinstance(opened, Path) else None
             return named_columns(opened, multiline=multiline, dialect=dialect, table=sheet)
 
-    def files(self, source: str) -> list[str]:
+    def files(self, source: str, viewer: Person | None = None) -> list[str]:
         """The names of the files that are one table, in the order in which they are read; none of a database."""
-        return [] if "://" in source else [each.name for each in files_below(self._store.settings, source)]
+        if "://" in source:
+            return []
+        return [each.name for each in files_below(self._store.settings, source, self._hidden(viewer))]
 
-    def dialect(self, source: str) -> Dialect | None:
+    def dialect(self, source: str, viewer: Person | None = None) -> Dialect | None:
         """How the beginning of the first file looks written, for its owner to confirm; None without lines."""
         if "://" in source:
             return None
-        path = files_below(self._store.settings, source)[0]
+        path = files_below(self._store.settings, source, self._hidden(viewer))[0]
         return propose(path).dialect if has_dialect(path) else None
 
     def check(
@@ -92,7 +99,7 @@ class Choices:
         if bad_cells not in ("missing", "refuse"):
             raise InvalidInput("bad_cells", bad_cells, "must be 'missing' or 'refuse'")
         declared = declared_of("data", None, declaration, {})
-        check_source(settings, source, table)
+        check_source(settings, source, table, self._hidden(by if isinstance(by, Person) else None))
         with self._store.write() as connection:
             person = acting(connection, by, "change budgets")
             about = {"source": written_source(source), "table": table}
@@ -103,13 +110,16 @@ class Choices:
             found = look_at(opened, declared, bad_cells=bad_cells, reading=reading)  # type: ignore[arg-type]
         return found.as_dict()
 
+    def _hidden(self, viewer: Person | None) -> Hidden | None:
+        return None if viewer is None else hidden_from(self._changes, self._store.settings, viewer)
 
-def _files(settings: Settings) -> Iterator[dict[str, Any]]:
+
+def _files(settings: Settings, hidden: Hidden | None) -> Iterator[dict[str, Any]]:
     for folder in settings.folders:
         top = Path(os.path.realpath(folder))
         for path in _below(top, _DEEPEST):
             name = str(path.relative_to(top))
-            if _offered(settings, name, path):
+            if _offered(settings, name, path, hidden):
                 tables = [each for each in tables_of(path) if each.isprintable()]
                 for table in tables if len(tables) > 1 else [None]:
                     yield {"source": name, "table": table, "bytes": path.stat().st_size, "problem": None}
@@ -128,15 +138,15 @@ def _below(folder: Path, deepest: int) -> Iterator[Path]:
             yield from _below(path, deepest - 1)
 
 
-def _offered(settings: Settings, name: str, path: Path) -> bool:
+def _offered(settings: Settings, name: str, path: Path, hidden: Hidden | None) -> bool:
     """Whether the name leads to this file: one that a link leads to elsewhere is not offered."""
     try:
-        return file_below(settings, name) == Path(os.path.realpath(path))
+        return file_below(settings, name, hidden=hidden) == Path(os.path.realpath(path))
     except InvalidInput:
         return False
 
 
-def _tables(address: str) -> Iterator[dict[str, Any]]:
+def _tables(address: str, hidden: Hidden | None) -> Iterator[dict[str, Any]]:
     shown = shown_address(address)
     try:
         connection = connected(address)
@@ -148,5 +158,5 @@ def _tables(address: str) -> Iterator[dict[str, Any]]:
         yield {"source": shown, "table": None, "bytes": None, "problem": f"cannot be opened ({type(error).__name__})"}
         return
     for name in names:
-        if name.isprintable():
+        if name.isprintable() and (hidden is None or not hidden.has_table(address, name)):
             yield {"source": shown, "table": name, "bytes": None, "problem": None}

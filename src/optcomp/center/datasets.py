@@ -19,7 +19,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from optcomp.center.changes import Acting, Changes
-from optcomp.center.persons import By, acting
+from optcomp.center.hidden import Hidden, hidden_from
+from optcomp.center.persons import By, Person, acting
 from optcomp.center.refusals import Conflict, NeedsSecond, NotFound
 from optcomp.center.sources import check_source, declared_of, file_below, keeper_of, opened_source, written_source
 from optcomp.center.store import Store, written
@@ -99,16 +100,17 @@ class Datasets:
         second account of the ledger needs `disjoint=True`.  Cells that cannot be read count as missing, unless
         `bad_cells` says otherwise.
         """
-        acts = self._acts(by)
+        person = self._person(by)
         about = declared_of(name, columns, declaration, declared)
         detail = _detail(name, title, account, epsilon, delta, disjoint, free)
+        self._check_account(person, detail)
         detail |= {"source": written_source(source), "table": table, "bad_cells": bad_cells}
         detail |= _read_so(multiline, dialect, rename)
         detail |= {"declaration": declaration_document(about)}
-        check_source(self._store.settings, source, table)
+        check_source(self._store.settings, source, table, self._hidden(person))
         self._check_new(name)
         self._second("register", detail, by)
-        return self._register(detail, acts)
+        return self._register(detail, Acting(person.name))
 
     def register_snapshot(
         self,
@@ -124,12 +126,13 @@ class Datasets:
         by: By,
     ) -> Dataset:
         """The same for a snapshot that is there, below a folder of the settings."""
-        acts = self._acts(by)
+        person = self._person(by)
         detail = _detail(name, title, account, epsilon, delta, disjoint, free) | {"path": str(path)}
-        file_below(self._store.settings, path, snapshot=True)
+        self._check_account(person, detail)
+        file_below(self._store.settings, path, snapshot=True, hidden=self._hidden(person))
         self._check_new(name)
         self._second("register snapshot", detail, by)
-        return self._register(detail, acts)
+        return self._register(detail, Acting(person.name))
 
     def renew(
         self,
@@ -146,11 +149,11 @@ class Datasets:
 
         What is not said about reading is as it was for the version before.
         """
-        acts = self._acts(by, name)
+        person = self._person_about(by, name)
         before = reading_of(self.dataset(name).snapshot)
         if not has_dialect(Path(source)):
             before.pop("dialect", None)
-        check_source(self._store.settings, source, table)
+        check_source(self._store.settings, source, table, self._hidden(person))
         detail = {
             "name": name,
             "source": written_source(source),
@@ -159,13 +162,12 @@ class Datasets:
             **_read_so(multiline, dialect or before.get("dialect"), rename or before.get("rename")),
         }
         self._second("renew", detail, by)
-        return self._renew(detail, acts)
+        return self._renew(detail, Acting(person.name))
 
     def lower(self, name: str, *, epsilon: Number, delta: Number | None = None, by: By) -> None:
         """A smaller cap for the account of a data set; see `Account.lower`."""
         acts = self._acts(by, name)
         detail = {"name": name, "epsilon": _text(epsilon, "epsilon"), "delta": _text(delta, "delta")}
-        self.dataset(name)
         usual_filter(epsilon, delta)  # what is no budget is refused now, and not when it is confirmed
         self._second("lower", detail, by)
         self._lower(detail, acts)
@@ -259,7 +261,7 @@ class Datasets:
 
     def _opened(self, table: Table, detail: Mapping[str, Any]) -> Account:
         name, budget = detail["account"], {key: detail[key] for key in ("epsilon", "delta")}
-        if name in {account.name for account in self._ledger.accounts()}:
+        if name in self._accounts():
             found = self._ledger.open(name, **budget)
         else:
             unit: dict[str, Any] = {"neighbours": table.neighbours, "person": table.person is not None}
@@ -279,13 +281,35 @@ class Datasets:
             if connection.scalar(select(DATASETS.c.id).where(DATASETS.c.name == name)) is not None:
                 raise Conflict(f"a data set {name!r}", "is there already")
 
-    def _acts(self, by: By, dataset: str | None = None) -> Acting:
-        """Whoever changes a budget; an owner whose token is for other data sets does not see this one."""
+    def _person(self, by: By) -> Person:
+        """Whoever changes a budget."""
         with self._store.read() as connection:
-            person = acting(connection, by, "change budgets")
-        if dataset is not None and not person.sees(dataset):
+            return acting(connection, by, "change budgets")
+
+    def _person_about(self, by: By, dataset: str) -> Person:
+        """Whoever changes the budget of a data set; an owner whose token is for other accounts does not see it."""
+        person = self._person(by)
+        if not person.sees(self.dataset(dataset).account):
             raise NotFound("data set", dataset)
-        return Acting(person.name)
+        return person
+
+    def _acts(self, by: By, dataset: str) -> Acting:
+        return Acting(self._person_about(by, dataset).name)
+
+    def _hidden(self, person: Person) -> Hidden | None:
+        return hidden_from(self._changes, self._store.settings, person)
+
+    def _check_account(self, person: Person, detail: Mapping[str, Any]) -> None:
+        """Refuses an account that the token is not for, and tells nothing of those that there are besides."""
+        name = detail["account"]
+        if not person.sees(name):
+            raise NotFound("account", name)
+        if person.limited and detail["disjoint"] is not True and name not in self._accounts():
+            problem = "must be true for a new account: nobody of it may be in another account of the ledger"
+            raise InvalidInput("disjoint", detail["disjoint"], problem)
+
+    def _accounts(self) -> set[str]:
+        return {account.name for account in self._ledger.accounts()}
 
     def _second(self, kind: str, detail: Mapping[str, Any], by: By) -> None:
         """Where two persons are wanted, the change waits for another owner."""

@@ -34,7 +34,10 @@ def demo_server(*arguments: str) -> Iterator[dict[str, Any]]:
             line = server.stdout.readline() if server.stdout is not None else ""
             if not line:
                 raise DidNotStart("the server ended before it answered: run `optcomp serve --demo` to see why")
-            yield json.loads(line)
+            told = json.loads(line)
+            if "error" in told:
+                raise DidNotStart(f"{told['error']}: run `optcomp serve --demo` to see more")
+            yield told
         finally:
             server.terminate()
             server.wait(_ENDS_WITHIN)

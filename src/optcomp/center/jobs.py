@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from optcomp.interactive import (
 from optcomp.ledger import (
     DurableRun,
     DurableSession,
+    HistoryEntry,
     Ledger,
     RequestState,
     RequestView,
@@ -239,10 +241,27 @@ def export(ledger: Ledger, settings: Place) -> Document:
         return {**made, "text": path.read_text(encoding="utf8")}
 
 
-def history(ledger: Ledger, settings: Place, *, after: int = 0, most: int = _MOST_LINES) -> Document:
-    """Entries of the chain after one of this number, in words: no answer."""
-    found = ledger.history(after=whole(after, "after", 0, 2**62), most=whole(most, "most", 1, _MOST_LINES))
-    return {"entries": [each.document() for each in found], "last": ledger.head.sequence}
+def history(
+    ledger: Ledger,
+    settings: Place,
+    *,
+    after: int = 0,
+    most: int = _MOST_LINES,
+    accounts: Sequence[str] | None = None,
+) -> Document:
+    """Entries of the chain after one of this number, in words: no answer; of some accounts alone, if they are named."""
+    after, most = whole(after, "after", 0, 2**62), whole(most, "most", 1, _MOST_LINES)
+    if accounts is None:
+        found = ledger.history(after=after, most=most)
+        return {"entries": [each.document() for each in found], "last": ledger.head.sequence}
+    seen = list(islice(_entries_of(ledger, accounts, after), most + 1))
+    return {"entries": [each.document() for each in seen[:most]], "last": seen[-1].sequence if seen else after}
+
+
+def _entries_of(ledger: Ledger, accounts: Sequence[str], after: int) -> Iterator[HistoryEntry]:
+    while page := ledger.history(after=after, most=_MOST_LINES):
+        yield from (each for each in page if each.account in accounts)
+        after = page[-1].sequence
 
 
 def accounts(ledger: Ledger, settings: Place) -> Document:

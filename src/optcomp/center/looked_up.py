@@ -18,7 +18,7 @@ def seats_of(request: Request) -> list[Seat]:
     """Those of an analyst; all for owners."""
     person, catalogue = person_of(request), service_of(request).catalogue
     found = catalogue.seats(person.name) if person.role == "analyst" else catalogue.seats()
-    return [seat for seat in found if person.sees(seat.dataset.name)]
+    return [seat for seat in found if person.sees(seat.dataset.account)]
 
 
 def seat_of(request: Request, id: int) -> Seat:
@@ -28,7 +28,7 @@ def seat_of(request: Request, id: int) -> Seat:
         found = service_of(request).catalogue.seat(id)
     except NotFound:
         raise Problem("not_found", _NO_SEAT) from None
-    if found.analyst != person.name or not person.sees(found.dataset.name):
+    if found.analyst != person.name or not person.sees(found.dataset.account):
         raise Problem("not_found", _NO_SEAT)
     return found
 

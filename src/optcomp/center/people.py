@@ -6,11 +6,10 @@ about others.  Expiry and limits are counted in the database, by its clock.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -20,7 +19,7 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from optcomp.center.changes import Acting, Changes
-from optcomp.center.persons import By, Person, acting, person_named, person_of
+from optcomp.center.persons import By, Person, acting, person_named, person_of, read_scope
 from optcomp.center.refusals import Conflict, Forbidden, NeedsSecond, NotFound, NotKnown, TooMany
 from optcomp.center.store import Store, now, written
 from optcomp.center.tables import COUNTERS, PEOPLE, ROLES, TOKENS
@@ -46,10 +45,20 @@ class TokenView:
     expires: float
     revoked: bool
     expired: bool
+    by: str | None
+    """Who made it."""
+    second: str | None
+    """The owner who confirmed it, where two are wanted."""
 
     def document(self) -> dict[str, Any]:
         """Ready for JSON."""
         return dict(vars(self)) | {"scope": None if self.scope is None else list(self.scope)}
+
+    def told(self, person: Person) -> dict[str, Any]:
+        """The same for whom it names: of its accounts those that the token of theirs is for."""
+        scope = person.scope if self.scope is None else [each for each in self.scope if person.sees(each)]
+        shown = None if scope is None else list(scope)
+        return self.document() | {"scope": shown, "more": not person.covers(self.scope)}
 
 
 class People:
@@ -71,7 +80,7 @@ class People:
                 if role != "owner":
                     raise InvalidInput("role", role, "the first person of a centre is an owner")
                 return self._add(connection, name, role, Acting(name))
-            person = self._acting(connection, by)
+            person = self._acting_on_all(connection, by)
             self._check_new(connection, name)
             if role != "owner" or not self._store.settings.two_persons:
                 return self._add(connection, name, role, Acting(person.name))
@@ -84,20 +93,26 @@ class People:
             self._add(connection, name, "owner", acts)
 
     def suspend(self, name: str, on: bool, *, by: By) -> None:
-        """Suspend somebody, at once; or let them go on, for which a second owner may be wanted."""
+        """Suspend somebody, at once; or let them go on, for which a second owner may be wanted.
+
+        Where two persons are wanted, suspending an owner needs a second one too: else one of two could shut the other
+        out.  On the machine itself both are done at once.
+        """
         with self._store.write() as connection:
-            person = self._acting(connection, by)
+            person = self._acting_on_all(connection, by)
             found = person_named(connection, name)
             if on and found.id == person.id:
                 raise Conflict(f"{name!r}", "cannot suspend themselves: another owner must be left")
-            if on or not found.suspended or not self._store.settings.two_persons:
+            at_once = isinstance(by, str) if found.role == "owner" else on
+            if at_once or found.suspended == on or not self._store.settings.two_persons:
                 return self._suspend(connection, found, on, Acting(person.name))
-        raise NeedsSecond(self._changes.ask("lift suspension", {"name": name}, person), "lift suspension")
+        kind = "suspend owner" if on else "lift suspension"
+        raise NeedsSecond(self._changes.ask(kind, {"name": name}, person), kind)
 
-    def lift_confirmed(self, name: str, acts: Acting) -> None:
-        """End a suspension that another owner confirmed to be over."""
+    def suspend_confirmed(self, name: str, on: bool, acts: Acting) -> None:
+        """Suspend somebody, or let them go on, as two owners agreed."""
         with self._store.write() as connection:
-            self._suspend(connection, person_named(connection, name), False, acts)
+            self._suspend(connection, person_named(connection, name), on, acts)
 
     def _suspend(self, connection: Connection, found: Person, on: bool, acts: Acting) -> None:
         connection.execute(update(PEOPLE).where(PEOPLE.c.id == found.id).values(suspended=on))
@@ -116,6 +131,13 @@ class People:
             raise InvalidInput("by", by, "must be an owner")
         return acting(connection, by, "manage people")
 
+    def _acting_on_all(self, connection: Connection, by: By | None) -> Person:
+        """Whoever changes people, who belong to no account."""
+        person = self._acting(connection, by)
+        if person.limited:
+            raise Forbidden(person.role, "change people by a token that is limited to some accounts")
+        return person
+
     def all(self) -> list[Person]:
         """Everybody, in the order in which they came."""
         with self._store.read() as connection:
@@ -129,33 +151,46 @@ class People:
     def token(self, name: str, *, days: float = 90, scope: Sequence[str] | None = None, by: By) -> str:
         """A new token for somebody, which is shown here and never again.
 
-        Where two persons are wanted, an owner makes no token for another owner; that is done on the machine itself.  A
-        token that is limited to some data sets makes none that is good for others.
+        Where two persons are wanted, a token for somebody else needs a second owner, who is shown it; and nobody makes
+        one of another owner.  On the machine itself both are done at once.  A token that is limited to some accounts
+        makes none that is good for others.
         """
-        seconds, names = _seconds(days), _scope(scope)
-        token = f"oc_{secrets.token_urlsafe(32)}"
+        names = _scope(scope)
+        detail = {"person": name, "days": _days(days), "scope": names}
         with self._store.write() as connection:
-            person, found = self._acting(connection, by), person_named(connection, name)
-            alone = found.role != "owner" or found.id == person.id or isinstance(by, str)
-            if not alone and self._store.settings.two_persons:
+            person = self._acting(connection, by)
+            if not person.covers(names):
+                raise Forbidden(person.role, "make a token for accounts that their own is not for")
+            found = person_named(connection, name)
+            if found.id == person.id or isinstance(by, str) or not self._store.settings.two_persons:
+                return self._token(connection, found, detail, Acting(person.name))
+            if found.role == "owner":
                 raise Forbidden(person.role, "make a token of another owner, where two persons are wanted")
-            if not _within(names, person.scope):
-                raise Forbidden(person.role, "make a token for data sets that their own is not for")
-            made = now(connection)
-            values = {"person": found.id, "hash": token_hash(token), "scope": None if names is None else written(names)}
-            row = insert(TOKENS).values(**values, made=made, expires=made + seconds, revoked=False)
-            number = connection.execute(row.returning(TOKENS.c.id)).scalar_one()
-            detail = {"person": name, "token": number, "days": float(days), "scope": names}
-            self._changes.note(connection, person.name, "token made", detail)
+        raise NeedsSecond(self._changes.ask("make token", detail, person), "make token")
+
+    def token_confirmed(self, detail: Mapping[str, Any], acts: Acting) -> dict[str, Any]:
+        """The token that another owner confirmed, for whoever confirmed it to hand over."""
+        with self._store.write() as connection:
+            found = person_named(connection, detail["person"])
+            return {"person": found.name, "token": self._token(connection, found, detail, acts)}
+
+    def _token(self, connection: Connection, found: Person, detail: Mapping[str, Any], acts: Acting) -> str:
+        token, made, names = f"oc_{secrets.token_urlsafe(32)}", now(connection), detail["scope"]
+        values = {"person": found.id, "hash": token_hash(token), "scope": None if names is None else written(names)}
+        values |= {"made": made, "expires": made + detail["days"] * _DAY, "revoked": False}
+        values |= {"made_by": acts.by, "second": acts.second}
+        number = connection.execute(insert(TOKENS).values(**values).returning(TOKENS.c.id)).scalar_one()
+        self._changes.note(connection, acts, "token made", {**detail, "token": number})
         return token
 
     def revoke(self, token_id: int, *, by: By) -> None:
         """End a token."""
         with self._store.write() as connection:
             person = self._acting(connection, by)
-            changed = connection.execute(update(TOKENS).where(TOKENS.c.id == token_id).values(revoked=True))
-            if not changed.rowcount:
+            found = connection.execute(select(TOKENS.c.scope).where(TOKENS.c.id == token_id)).one_or_none()
+            if found is None or not person.covers(read_scope(found.scope)):
                 raise NotFound("token", token_id)
+            connection.execute(update(TOKENS).where(TOKENS.c.id == token_id).values(revoked=True))
             self._changes.note(connection, person.name, "token revoked", {"token": token_id})
 
     def tokens(self, name: str) -> list[TokenView]:
@@ -164,7 +199,16 @@ class People:
             person, at = person_named(connection, name), now(connection)
             mine = select(TOKENS).where(TOKENS.c.person == person.id).order_by(TOKENS.c.id)
             return [
-                TokenView(row.id, read_scope(row.scope), row.made, row.expires, bool(row.revoked), row.expires <= at)
+                TokenView(
+                    row.id,
+                    read_scope(row.scope),
+                    row.made,
+                    row.expires,
+                    bool(row.revoked),
+                    row.expires <= at,
+                    row.made_by,
+                    row.second,
+                )
                 for row in connection.execute(mine)
             ]
 
@@ -227,25 +271,15 @@ def _left(at: float) -> float:
     return float(max(1, math.ceil(60 - at % 60)))
 
 
-def _seconds(days: float) -> float:
+def _days(days: float) -> float:
     if isinstance(days, bool) or not isinstance(days, int | float) or not 0 < days <= _LONGEST:
         raise InvalidInput("days", days, f"must be a number of days above 0, at most {_LONGEST}")
-    return float(days) * _DAY
+    return float(days)
 
 
 def _scope(scope: Sequence[str] | None) -> list[str] | None:
     if scope is None:
         return None
     if isinstance(scope, str) or not all(isinstance(each, str) for each in scope):
-        raise InvalidInput("scope", scope, "must be names of data sets, or None for all")
+        raise InvalidInput("scope", scope, "must be names of accounts, or None for all")
     return sorted(set(scope))
-
-
-def _within(names: Sequence[str] | None, scope: Sequence[str] | None) -> bool:
-    """Whether a token for these data sets is good for no more than one with this scope."""
-    return scope is None or (names is not None and set(names) <= set(scope))
-
-
-def read_scope(text: str | None) -> tuple[str, ...] | None:
-    """The names of data sets that a token is good for; None is all."""
-    return None if text is None else tuple(json.loads(text))

@@ -6,6 +6,8 @@ in the transaction of the change: whoever was suspended a moment ago changes not
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Row, select
@@ -31,11 +33,20 @@ class Person:
     role: str
     suspended: bool
     scope: tuple[str, ...] | None = None
-    """Names of the data sets that the token is for; None is all."""
+    """Names of the accounts of the ledger that the token is for; None is all."""
 
-    def sees(self, dataset: str) -> bool:
-        """Whether the token is for a data set of this name."""
-        return self.scope is None or dataset in self.scope
+    @property
+    def limited(self) -> bool:
+        """Whether the token is for some accounts only."""
+        return self.scope is not None
+
+    def sees(self, account: str) -> bool:
+        """Whether the token is for an account of this name."""
+        return self.scope is None or account in self.scope
+
+    def covers(self, scope: Sequence[str] | None) -> bool:
+        """Whether the token is for every account that one with this scope is for."""
+        return self.scope is None or (scope is not None and set(scope) <= set(self.scope))
 
     def check(self, act: str) -> None:
         """Refuses what the role does not allow, and then whoever is suspended."""
@@ -60,6 +71,11 @@ def person_named(connection: Connection, name: str) -> Person:
 def person_of(row: Row[tuple[object, ...]], scope: tuple[str, ...] | None = None) -> Person:
     """A person as a row of the table."""
     return Person(int(row.id), str(row.name), str(row.role), bool(row.suspended), scope)
+
+
+def read_scope(text: str | None) -> tuple[str, ...] | None:
+    """The names of the accounts that a token is for, as they are kept; None is all."""
+    return None if text is None else tuple(json.loads(text))
 
 
 def acting(connection: Connection, by: By, act: str) -> Person:

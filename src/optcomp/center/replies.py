@@ -37,7 +37,7 @@ class Me(Reply):
 
     name: str = Field(description="Of the person.")
     role: str = Field(description="owner, analyst or auditor.")
-    scope: list[str] | None = Field(description="Datasets that the token is good for; null for all.")
+    scope: list[str] | None = Field(description="Accounts that the token is good for; null for all.")
 
 
 class Dataset(Reply):
@@ -268,6 +268,7 @@ class Confirmed(Reply):
     kind: str = Field(description="What was asked for.")
     who: str = Field(description="Who asked.")
     second: str | None = Field(description="Who confirmed.")
+    made: Any = Field(None, description="What came of it; of a token the token itself, which is shown here alone.")
 
 
 class Token(Reply):

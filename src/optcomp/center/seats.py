@@ -91,7 +91,6 @@ class Seats(Datasets):
         }
         with self._store.read() as connection:
             self._analysts(connection, detail["slots"])
-        self.dataset(name)
         self._second("cut", detail, by)
         return self._cut(detail, acts)
 
@@ -162,7 +161,7 @@ class Seats(Datasets):
         about = {each.id: each for each in self.datasets() if each.id in wanted_ones}
         versions = {each.id: self._versions(each) for each in about.values()}
         found = [self._seat(row, about[row.dataset], versions[row.dataset]) for row in rows]
-        return [seat for seat in found if not isinstance(person, Person) or person.sees(seat.dataset.name)]
+        return [seat for seat in found if not isinstance(person, Person) or person.sees(seat.dataset.account)]
 
     def analyst_of(self, account: str, slot: str) -> str:
         """Whose slot of an account it is; nothing if it is nobody's."""
@@ -177,7 +176,7 @@ class Seats(Datasets):
         if row is None:
             raise NotFound("seat", number)
         seat = self._seat(row, self.dataset(row.dataset_name))
-        theirs = person is None or (person.sees(seat.dataset.name) and person.name == seat.analyst)
+        theirs = person is None or (person.sees(seat.dataset.account) and person.name == seat.analyst)
         if not theirs:
             raise NotFound("seat", number)
         return seat
@@ -202,15 +201,21 @@ class Seats(Datasets):
 
     def hand_on(self, seat: int, analyst: str, *, by: By) -> Seat:
         """The seat for somebody else; nothing may have been asked in it."""
-        self._acts(by)  # the role, before anything is looked up
-        known = self.seat(seat)
-        acts = self._acts(by, known.dataset.name)
+        acts, _ = self._acts_on_seat(by, seat)
         with self._store.read() as connection:
             self._analysts(connection, [analyst])
         detail = {"seat": seat, "analyst": analyst}
         self._second("hand on", detail, by)
         self._hand_on(detail, acts)
         return self.seat(seat)
+
+    def _acts_on_seat(self, by: By, number: int) -> tuple[Acting, Seat]:
+        """Whoever changes a seat; one of an account that their token is not for is not there."""
+        person = self._person(by)
+        found = self.seat(number)
+        if not person.sees(found.dataset.account):
+            raise NotFound("seat", number)
+        return Acting(person.name), found
 
     def _hand_on(self, detail: Mapping[str, Any], acts: Acting) -> None:
         """First what is meant, in the centre; then the ledger; then what has happened."""
@@ -265,9 +270,7 @@ class Seats(Datasets):
 
     def suspend_seat(self, seat: int, on: bool, *, by: By) -> None:
         """Suspend a seat, at once; or let it go on, for which a second owner may be wanted."""
-        self._acts(by)  # the role, before anything is looked up
-        known = self.seat(seat)
-        acts = self._acts(by, known.dataset.name)
+        acts, known = self._acts_on_seat(by, seat)
         detail = {"seat": seat, "on": on}
         if known.suspended and not on:
             self._second("lift suspension of seat", detail, by)

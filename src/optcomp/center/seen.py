@@ -12,7 +12,7 @@ _NO_DATASET = "There is no such dataset."
 
 def all_seen_by(catalogue: Catalogue, person: Person) -> list[Dataset]:
     """All datasets that a person may see: an analyst those with a seat of theirs."""
-    found = [each for each in catalogue.datasets() if person.sees(each.name)]
+    found = [each for each in catalogue.datasets() if person.sees(each.account)]
     if person.role != "analyst":
         return found
     seated = {seat.dataset.name for seat in catalogue.seats(person)}

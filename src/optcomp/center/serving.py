@@ -12,7 +12,6 @@ import signal
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +32,10 @@ from optcomp.center.store import Store
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Ledger
 
-_ANSWERS_WITHIN = 120.0
-"""Seconds until a server must answer: its workers import numerical libraries."""
+_HSTS = ("Strict-Transport-Security", "max-age=31536000")
+"""Where TLS ends here, browsers use no plain HTTP for this name for a year."""
+_ASK_EVERY = 0.05
+"""Seconds between two looks whether the server answers."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """How many threads linear algebra takes in each process: there are as many processes as there is work for."""
 INTERFACE = "optcomp.center.app:from_environment"
@@ -53,7 +54,7 @@ class Listening:
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
-    """Whether a proxy on this machine tells who asks, in X-Forwarded-For."""
+    """Whether a proxy on this machine tells who asks, in X-Forwarded-For and X-Forwarded-Proto."""
 
     def check(self) -> None:
         """Refuses what cannot work."""
@@ -76,6 +77,9 @@ def serve(
     `application` names what workers run, as module:function.
     """
     listening.check()
+    if listening.behind_proxy and settings.address is None:
+        problem = "must be set for --behind-proxy: the address that browsers use, such as https://center.example.org"
+        raise InvalidInput("address", None, problem)
     with Store(settings), Ledger(settings.ledger, **settings.beside_ledger):
         pass  # what does not open is told here, and not by every worker
     os.environ[HOME] = str(settings.home)
@@ -85,23 +89,52 @@ def serve(
     with _bound(listening) as bound:
         port = bound.getsockname()[1]
         url = f"{'https' if listening.tls_key else 'http'}://{_shown(listening.host)}:{port}"
-        tell = threading.Thread(target=_tell, args=(url, listening, port, answering), daemon=True)
-        tell.start()
+        answered, ended = threading.Event(), threading.Event()
+
+        def told(address: str) -> None:
+            answered.set()
+            answering(address)
+
+        threading.Thread(target=_tell, args=(url, listening, port, told, ended), daemon=True).start()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)  # the server ends by itself, and what follows here is done
-        if not _served(config, bound):
+        try:
+            started = _served(config, bound, answered)
+        finally:
+            ended.set()
+        if not started:
             raise CannotStart("the server could not start; its log says why")
 
 
-def _served(config: uvicorn.Config, bound: socket.socket) -> bool:
+def _served(config: uvicorn.Config, bound: socket.socket, answered: threading.Event) -> bool:
     """Whether it served, until a signal ended it."""
     if config.workers == 1:
         server = uvicorn.Server(config)
-        server.run(sockets=[bound])
+        try:
+            server.run(sockets=[bound])
+        except SystemExit:  # in this way uvicorn says that it could not start
+            return False
         return bool(server.started)
-    supervisor = Multiprocess(config, sockets=[bound])
+    supervisor = _Workers(config, [bound], answered)
     supervisor.run()
-    return all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
+    return not supervisor.failed
+
+
+class _Workers(Multiprocess):
+    """Workers that may take as long as they need to start; if one ends before the server answers, starting failed."""
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], answered: threading.Event) -> None:
+        super().__init__(config, sockets)
+        self._answered, self.failed = answered, False
+
+    def keep_subprocess_alive(self) -> None:
+        """Start again what died or hangs, once the server has answered."""
+        if self._answered.is_set():
+            super().keep_subprocess_alive()
+            self.failed = any(process.exitcode == STARTUP_FAILURE for process in self.processes)
+        elif any(process.exitcode is not None for process in self.processes) and not self.should_exit.is_set():
+            self.failed = True
+            self.should_exit.set()
 
 
 def _config(listening: Listening, settings: Settings, application: str) -> uvicorn.Config:
@@ -121,6 +154,7 @@ def _config(listening: Listening, settings: Settings, application: str) -> uvico
         access_log=False,
         log_config=None,
         server_header=False,
+        headers=[_HSTS] if listening.tls_certificate is not None else [],
         timeout_keep_alive=_IDLE,
         timeout_worker_healthcheck=60,  # a machine at work may let a process wait
         timeout_graceful_shutdown=30,
@@ -148,14 +182,12 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
 
 
-def _tell(url: str, listening: Listening, port: int, answering: Callable[[str], None]) -> None:
-    """Ask until somebody answers, and say so."""
-    until = time.monotonic() + _ANSWERS_WITHIN
-    while time.monotonic() < until:
+def _tell(url: str, listening: Listening, port: int, answering: Callable[[str], None], ended: threading.Event) -> None:
+    """Ask until the server answers, however long that takes, and say so; give up when it has ended."""
+    while not ended.wait(_ASK_EVERY):
         if _answers(listening, port):
             answering(url)
             return
-        time.sleep(0.05)
 
 
 def _answers(listening: Listening, port: int) -> bool:
@@ -169,7 +201,7 @@ def _answers(listening: Listening, port: int) -> bool:
     try:
         asked.request("GET", "/health", headers={"Host": "localhost"})
         return asked.getresponse().status in (200, 421)
-    except OSError:
+    except (OSError, http.client.HTTPException):
         return False
     finally:
         asked.close()

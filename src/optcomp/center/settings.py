@@ -7,6 +7,7 @@ in no `repr`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -29,6 +30,8 @@ _DATABASE = "center.db"
 """The centre's own database, unless it is elsewhere."""
 _HOSTS = ("localhost", "127.0.0.1", "[::1]")
 """Who asks this machine from itself."""
+_PUBLIC = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+"""A public address."""
 _MOST = 10**9
 """Of any number here: beyond, it is a mistake."""
 
@@ -52,6 +55,8 @@ class Settings:
     """Owners register files below these, and nowhere else."""
     databases: tuple[str, ...] = field(default=(), repr=False)
     """Addresses of databases whose tables owners may register."""
+    address: str | None = None
+    """Where browsers find the centre, such as https://center.example.org; its name is one of the hosts."""
     hosts: tuple[str, ...] = _HOSTS
     """By which names the centre may be called."""
     rate: int = 600
@@ -103,6 +108,16 @@ class Settings:
     def beside_ledger(self) -> dict[str, Any]:
         """What `Ledger` is opened with, apart from its address."""
         return {"private": self.private, "witness": self.witness}
+
+    @property
+    def public_host(self) -> str | None:
+        """The name, and the port if it is no usual one, by which browsers ask for the centre over TLS."""
+        return None if self.address is None else urlsplit(self.address).netloc
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names by which the centre may be called: the hosts, and that of the public address."""
+        return self.hosts if self.address is None else (*self.hosts, str(urlsplit(self.address).hostname))
 
     @property
     def shown_ledger(self) -> str:
@@ -209,6 +224,13 @@ def _text(key: str, value: object) -> str:
     return words
 
 
+def _address(key: str, value: object) -> str:
+    found = _text(key, value).lower().removesuffix("/").removesuffix(":443")
+    if _PUBLIC.fullmatch(found) is None:
+        raise InvalidInput(key, shown_address(found), "must be https:// and a name, such as https://center.example.org")
+    return found
+
+
 def _texts(key: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise InvalidInput(key, type(value).__name__, "must be a list")
@@ -269,6 +291,7 @@ def _flag(key: str, value: object) -> bool:
 
 _READERS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("name", "ledger", "database", "witness"), _text),
+    "address": _address,
     "private": _folder,
     "folders": _folders,
     **dict.fromkeys(("databases", "hosts"), _texts),

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from optcomp.center.engines import connected, keeps_rows
 from optcomp.center.settings import Settings, shown_address
@@ -30,27 +30,44 @@ _DEFAULTS: dict[str, Any] = {
 """What need not be declared."""
 
 
-def file_below(settings: Settings, source: str | Path, *, snapshot: bool = False) -> Path:
+class Unreached(Protocol):
+    """What is looked for as if it were not there."""
+
+    def has_file(self, path: Path) -> bool:
+        """Whether a file is."""
+
+    def has_snapshot(self, path: Path) -> bool:
+        """Whether a snapshot is."""
+
+    def has_table(self, address: str, table: str | None) -> bool:
+        """Whether a table of a database is."""
+
+
+def file_below(
+    settings: Settings, source: str | Path, *, snapshot: bool = False, hidden: Unreached | None = None
+) -> Path:
     """The file, or the snapshot, that a path leads to; refused unless it is below a folder of the settings."""
     words, tops = _path(source), _tops(settings)
     found = [Path(os.path.realpath(top / words)) for top in tops]
     inside = [path for path, top in zip(found, tops, strict=True) if path.is_relative_to(top) and path != top]
     for path in inside:
-        if is_snapshot(path) if snapshot else path.is_file():
+        there = is_snapshot(path) if snapshot else path.is_file()
+        if there and not (hidden and (hidden.has_snapshot(path) if snapshot else hidden.has_file(path))):
             return path
     kind = "snapshot" if snapshot else "file"
     problem = "is not below a folder of the settings" if not inside else f"is no {kind} there"
     raise InvalidInput("source", words, f"{problem}; name a {kind} by its path below one of those folders, or in full")
 
 
-def files_below(settings: Settings, source: str | Path) -> list[Path]:
+def files_below(settings: Settings, source: str | Path, hidden: Unreached | None = None) -> list[Path]:
     """The file that a path leads to, or all that a pattern means: each must be below a folder of the settings."""
     if not is_pattern(source):
-        return [file_below(settings, source)]
+        return [file_below(settings, source, hidden=hidden)]
     words, tops = _path(source), _tops(settings)
     for top in tops:
         folder = Path(os.path.realpath((top / words).parent))
-        if folder.is_relative_to(top) and (found := _matched(folder / Path(words).name, words, tops)):
+        found = _matched(folder / Path(words).name, words, tops) if folder.is_relative_to(top) else []
+        if found and not (hidden and any(map(hidden.has_file, found))):
             return found
     raise InvalidInput("source", words, "is the name or pattern of no file below a folder of the settings")
 
@@ -85,18 +102,22 @@ def _source_path(settings: Settings, source: str | Path) -> Path:
     return found[0] if len(found) == 1 else found[0].parent / Path(str(source)).name
 
 
-def check_source(settings: Settings, source: str | Path, table: str | None) -> None:
+def check_source(settings: Settings, source: str | Path, table: str | None, hidden: Unreached | None = None) -> None:
     """Refuses what may not be registered; no database is asked."""
-    if "://" in str(source):
-        _listed_database(settings, str(source), table)
-    else:
-        files_below(settings, source)
+    if "://" not in str(source):
+        files_below(settings, source, hidden)
+        return
+    address = _listed_database(settings, str(source), table)
+    if hidden is not None and hidden.has_table(address, table):
+        raise InvalidInput("table", table, f"cannot be opened in {shown_address(address)}")
 
 
 @contextmanager
-def opened_source(settings: Settings, source: str | Path, table: str | None) -> Iterator[Any]:
+def opened_source(
+    settings: Settings, source: str | Path, table: str | None, hidden: Unreached | None = None
+) -> Iterator[Any]:
     """What a table is prepared from, while it is prepared."""
-    check_source(settings, source, table)
+    check_source(settings, source, table, hidden)
     if "://" not in str(source):
         yield _source_path(settings, source)
         return

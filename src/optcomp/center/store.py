@@ -12,7 +12,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from optcomp.center.settings import Settings
-from optcomp.center.tables import FACTS, METADATA, VERSION
+from optcomp.center.tables import CHANGES, DATASETS, FACTS, METADATA, TOKENS, VERSION
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Database
 
@@ -100,7 +100,29 @@ def _opened(connection: Connection, address: str, create: bool) -> str:
     if facts.version > VERSION:
         problem = f"has a version that this program does not know; it knows {VERSION}"
         raise InvalidInput("database", facts.version, problem)
-    if facts.version < VERSION:  # newer versions have more tables, and nothing else
+    if facts.version < VERSION:
         METADATA.create_all(connection)
+        _complete_tokens(connection)
         connection.execute(update(FACTS).values(version=VERSION))
     return str(facts.center)
+
+
+def _complete_tokens(connection: Connection) -> None:
+    """Note who made each token, and limit to accounts those that were limited to data sets.
+
+    A token keeps the accounts of which it was for every data set, so that no token is good for more than before.
+    """
+    known = {column["name"] for column in inspect(connection).get_columns(TOKENS.name)}
+    for name in {TOKENS.c.made_by.name, TOKENS.c.second.name} - known:
+        connection.execute(text(f"ALTER TABLE {TOKENS.name} ADD COLUMN {name} TEXT"))
+    for row in connection.execute(select(CHANGES).where(CHANGES.c.what == "token made")).all():
+        values = {"made_by": row.who, "second": row.second}
+        connection.execute(update(TOKENS).where(TOKENS.c.id == json.loads(row.detail)["token"]).values(**values))
+    datasets: dict[str, set[str]] = {}
+    for row in connection.execute(select(DATASETS.c.account, DATASETS.c.name)):
+        datasets.setdefault(row.account, set()).add(row.name)
+    limited = select(TOKENS.c.id, TOKENS.c.scope).where(TOKENS.c.scope.is_not(None))
+    for row in connection.execute(limited).all():
+        before = set(json.loads(row.scope))
+        kept = sorted(account for account, names in datasets.items() if names <= before)
+        connection.execute(update(TOKENS).where(TOKENS.c.id == row.id).values(scope=written(kept)))

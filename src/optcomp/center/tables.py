@@ -38,8 +38,8 @@ from sqlalchemy import (
 
 from optcomp.ledger import RowNumber, one_of
 
-VERSION = 2
-"""Of the schema.  Tables that an older version lacks are made when it is opened."""
+VERSION = 3
+"""Of the schema.  What an older version lacks is made when it is opened; scopes named data sets before version 3."""
 ROLES = ("owner", "analyst", "auditor")
 """What people may be."""
 METADATA = MetaData()
@@ -69,10 +69,12 @@ TOKENS = Table(
     Column("id", RowNumber, primary_key=True),
     Column("person", ForeignKey("people.id"), nullable=False, index=True),
     Column("hash", String(64), nullable=False, unique=True),
-    Column("scope", Text, nullable=True),  # JSON: names of data sets; NULL is all
+    Column("scope", Text, nullable=True),  # JSON: names of accounts of the ledger; NULL is all
     Column("made", Float(53), nullable=False),
     Column("expires", Float(53), nullable=False),
     Column("revoked", Boolean, nullable=False),
+    Column("made_by", Text, nullable=True),
+    Column("second", Text, nullable=True),  # who confirmed it
 )
 
 COUNTERS = Table(

@@ -13,8 +13,8 @@ from hashlib import sha256
 
 from sqlalchemy import delete, insert, select
 
-from optcomp.center.people import People, read_scope, token_hash
-from optcomp.center.persons import Person, person_of
+from optcomp.center.people import People, token_hash
+from optcomp.center.persons import Person, person_of, read_scope
 from optcomp.center.refusals import NotKnown
 from optcomp.center.store import Store, now
 from optcomp.center.tables import PEOPLE, TOKENS, VISITS

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from optcomp.center.persons import By, acting
+from optcomp.center.persons import By, Person, acting
 from optcomp.center.refusals import Conflict, NotFound
 from optcomp.center.seats import Seats
 from optcomp.center.store import now
@@ -49,9 +49,11 @@ class Wishes(Seats):
             values = {"at": now(connection), "seat": seat, "person": person.id, "words": words, "state": "open"}
             return int(connection.execute(insert(WISHES).values(**values).returning(WISHES.c.id)).scalar_one())
 
-    def wishes(self) -> list[Wish]:
-        """All wishes, the oldest first."""
+    def wishes(self, viewer: Person | None = None) -> list[Wish]:
+        """All wishes, the oldest first; those about the accounts of a viewer's token."""
         wanted = select(WISHES, PEOPLE.c.name).join(PEOPLE, PEOPLE.c.id == WISHES.c.person).order_by(WISHES.c.id)
+        if viewer is not None and viewer.scope is not None:
+            wanted = wanted.join(SEATS, SEATS.c.id == WISHES.c.seat).where(SEATS.c.account.in_(viewer.scope))
         with self._store.read() as connection:
             rows = connection.execute(wanted).all()
         return [Wish(row.id, row.at, row.seat, row.name, row.words, row.state) for row in rows]
@@ -60,11 +62,12 @@ class Wishes(Seats):
         """An owner's answer to a wish; more is given by cutting another batch."""
         with self._store.write() as connection:
             person = acting(connection, by, "change budgets")
-            state = connection.scalar(select(WISHES.c.state).where(WISHES.c.id == wish))
-            if state is None:
+            wanted = select(WISHES.c.state, SEATS.c.account).join(SEATS, SEATS.c.id == WISHES.c.seat)
+            found = connection.execute(wanted.where(WISHES.c.id == wish)).one_or_none()
+            if found is None or not person.sees(found.account):
                 raise NotFound("wish", wish)
-            if state != "open":
-                raise Conflict(f"wish {wish}", f"was {state} before")
+            if found.state != "open":
+                raise Conflict(f"wish {wish}", f"was {found.state} before")
             new = "granted" if granted else "declined"
             connection.execute(update(WISHES).where(WISHES.c.id == wish).values(state=new))
             self._changes.note(connection, person.name, f"wish {new}", {"wish": wish})

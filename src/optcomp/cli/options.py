@@ -10,6 +10,7 @@ import typer
 
 import optcomp as oc
 from optcomp.cli import help_texts
+from optcomp.cli.reading.addresses import given_address
 from optcomp.reading import Format
 
 
@@ -113,7 +114,8 @@ Witness = Annotated[
     typer.Option(
         metavar="FOLDER|POSTGRESQL",
         envvar="OPTCOMP_WITNESS",
-        help="A folder on other storage, or a second database, that learns of every debit; debits then need it.",
+        callback=given_address,
+        help="A folder on other storage, or a second database, told of every debit; debits need it. Or @FILE.",
         show_default=False,
         show_envvar=True,
     ),

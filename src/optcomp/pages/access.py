@@ -89,9 +89,15 @@ def found_visit(request: Request) -> Visit | None:
         return None
 
 
+def is_secure(request: Request) -> bool:
+    """Whether the browser asks over TLS, which may end in a proxy: at the public address it always does."""
+    public = service_of(request).settings.public_host
+    return request.url.scheme == "https" or (public is not None and request.headers.get("host", "").lower() == public)
+
+
 def cookie_name(request: Request) -> str:
     """What the cookie of a visit is called."""
-    return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
+    return SECURE_COOKIE if is_secure(request) else COOKIE
 
 
 async def _admit(request: Request, endpoint: Callable[..., Any]) -> None:

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from optcomp.center import (
     Change,
     api_audit,
+    person_of,
     service_of,
 )
 from optcomp.pages.office_view import facts
@@ -75,7 +76,7 @@ async def newest(request: Request) -> tuple[int, int]:
 
 
 def _changes(request: Request, after: int) -> list[Change]:
-    return service_of(request).changes.all(after=after, most=PAGE + 1)
+    return service_of(request).changes.all(after=after, most=PAGE + 1, viewer=person_of(request))
 
 
 def _merged(entries: Sequence[Mapping[str, Any]], changes: Sequence[Change]) -> list[Event]:

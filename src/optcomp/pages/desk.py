@@ -45,12 +45,13 @@ _ALSO = {"mechanism": "noise"}
 
 
 @router.get("/analyst")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def desk(request: Request) -> Response:
     """All seats of whoever asks, a card each."""
     found = await run_in_threadpool(seats_of, request)
     cards = [await _card(request, seat) for seat in found]
-    return page(request, "desk.html", cards=cards)
+    tokens = (await run_in_threadpool(api_analyst.my_tokens, request)).entries
+    return page(request, "desk.html", cards=cards, tokens=tokens)
 
 
 async def _card(request: Request, seat: Seat) -> dict[str, Any]:
@@ -61,7 +62,7 @@ async def _card(request: Request, seat: Seat) -> dict[str, Any]:
 
 
 @router.get("/analyst/seats/{id}")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def seat_page(request: Request, id: Number, wished: bool = False) -> Response:
     """One seat; the form for questions is in the address."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -137,7 +138,7 @@ def _free(found: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
 
 
 @router.get("/analyst/seats/{id}/transcript")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def transcript_page(request: Request, id: Number, after: api_analyst.After = 0) -> Response:
     """Everything that was asked, the oldest first."""
     seat, t = await run_in_threadpool(seat_of, request, id), words_for(request)
@@ -147,7 +148,7 @@ async def transcript_page(request: Request, id: Number, after: api_analyst.After
 
 
 @router.post("/analyst/seats/{id}/wishes")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def wish(request: Request, id: Number) -> Response:
     """Ask the owner for more; the same words again are one wish."""
     form = await form_of(request)

@@ -33,7 +33,7 @@ _TABLE = ("statistic", "cell", "value", "low", "high", "confidence", "unit", "in
 
 
 @router.get("/analyst/seats/{id}/requests/{number}/answer.csv")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def answer_csv(request: Request, id: Number, number: Number, confidence: str = "0.95") -> Response:
     """All numbers of an answer with their intervals."""
     found, shown = await _told(request, id, number, confidence)
@@ -47,7 +47,7 @@ async def answer_csv(request: Request, id: Number, number: Number, confidence: s
 
 
 @router.get("/analyst/seats/{id}/requests/{number}/answer.json")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def answer_json(request: Request, id: Number, number: Number, confidence: str = "0.95") -> Response:
     """The answer with its exact amounts, what it cost, and its receipt."""
     found, shown = await _told(request, id, number, confidence)
@@ -58,7 +58,7 @@ async def answer_json(request: Request, id: Number, number: Number, confidence: 
 
 
 @router.get("/analyst/seats/{id}/requests/{number}/certificate.json")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def certificate_json(request: Request, id: Number, number: Number) -> Response:
     """What proves the batch of the slot; `optcomp verify` reads it."""
     batch = (await api_analyst.why(request, id, number)).model_dump()["batch"]
@@ -68,7 +68,7 @@ async def certificate_json(request: Request, id: Number, number: Number) -> Resp
 
 
 @router.get("/analyst/seats/{id}/requests/{number}/receipt.json")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def receipt_json(request: Request, id: Number, number: Number) -> Response:
     """Where the ledger entered the request."""
     seat = await run_in_threadpool(seat_of, request, id)

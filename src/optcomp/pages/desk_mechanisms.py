@@ -44,7 +44,7 @@ _QUESTIONS = 100
 
 
 @router.get("/analyst/seats/{id}/open")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def choose(request: Request, id: Number) -> Response:
     """A form for a mechanism, with what it would cost."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -54,7 +54,7 @@ async def choose(request: Request, id: Number) -> Response:
 
 
 @router.get("/analyst/seats/{id}/open/fix")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def fix_mechanism(request: Request, id: Number) -> Response:
     """Draw a key for what is in the form."""
     await run_in_threadpool(seat_of, request, id)
@@ -63,7 +63,7 @@ async def fix_mechanism(request: Request, id: Number) -> Response:
 
 
 @router.get("/analyst/seats/{id}/open/key/{key}")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def confirm_mechanism(request: Request, id: Number, key: KeyInPath) -> Response:
     """What will be opened and paid; or, if that has happened, the mechanism."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -99,7 +99,7 @@ async def _previewed(request: Request, seat: Seat, form: MechanismForm) -> dict[
 
 
 @router.post("/analyst/seats/{id}/open/key/{key}")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def open_mechanism(request: Request, id: Number, key: KeyInPath) -> Response:
     """Debits all that the mechanism will ever cost, once for each key, and opens it."""
@@ -117,7 +117,7 @@ async def open_mechanism(request: Request, id: Number, key: KeyInPath) -> Respon
 
 
 @router.get("/analyst/seats/{id}/mechanisms/{number}")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def mechanism_page(request: Request, id: Number, number: Number) -> Response:
     """A mechanism with its answers, and a form to ask it."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -169,7 +169,7 @@ def _wants(spec: Mechanism) -> tuple[str, ...]:
 
 
 @router.post("/analyst/seats/{id}/mechanisms/{number}")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def ask_mechanism(request: Request, id: Number, number: Number) -> Response:
     """Ask it; the same question again has the stored answer."""

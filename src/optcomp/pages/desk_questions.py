@@ -56,7 +56,7 @@ def seat_address(id: int, query: str = "") -> str:
 
 
 @router.get("/analyst/seats/{id}/ask")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def fix(request: Request, id: Number) -> Response:
     """Draw a key for what is in the form; from here on both are fixed in the address."""
     await run_in_threadpool(seat_of, request, id)
@@ -65,7 +65,7 @@ async def fix(request: Request, id: Number) -> Response:
 
 
 @router.get("/analyst/seats/{id}/ask/{key}")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def confirm(request: Request, id: Number, key: KeyInPath) -> Response:
     """What will be asked and paid; or, if that has happened, what became of it."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -102,7 +102,7 @@ async def _asked_before(request: Request, seat: Seat, question: Mapping[str, Any
 
 
 @router.post("/analyst/seats/{id}/ask/{key}")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def pay(request: Request, id: Number, key: KeyInPath) -> Response:
     """Debits and asks, once for each key; then shows what became of it."""
@@ -161,7 +161,7 @@ async def line_of(request: Request, seat: Seat, number: int) -> dict[str, Any]:
 
 
 @router.get("/analyst/seats/{id}/requests/{number}")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def answer_page(request: Request, id: Number, number: Number, confidence: str = "0.95") -> Response:
     """An answer with its interval, why it is private, and what can be done with it."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -184,7 +184,7 @@ async def answer_page(request: Request, id: Number, number: Number, confidence: 
 
 
 @router.post("/analyst/seats/{id}/requests/{number}/again")
-@roles("analyst")
+@roles("analyst", limited=True)
 @spends
 async def again(request: Request, id: Number, number: Number) -> Response:
     """Have a question that was paid for answered now; nothing more is paid."""
@@ -202,7 +202,7 @@ async def again(request: Request, id: Number, number: Number) -> Response:
 
 
 @router.post("/analyst/seats/{id}/requests/{number}/cancel")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def cancel(request: Request, id: Number, number: Number) -> Response:
     """Stop the process at work on a question; it stays paid."""
     seat = await run_in_threadpool(seat_of, request, id)
@@ -213,7 +213,7 @@ async def cancel(request: Request, id: Number, number: Number) -> Response:
 
 
 @router.post("/analyst/seats/{id}/requests/{number}/share")
-@roles("analyst")
+@roles("analyst", limited=True)
 async def share(request: Request, id: Number, number: Number) -> Response:
     """Let others read the answer."""
     await api_analyst.share(request, id, number)

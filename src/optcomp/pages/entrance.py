@@ -15,7 +15,7 @@ from optcomp.center import (
     roles,
     service_of,
 )
-from optcomp.pages.access import PageRoute, cookie_name, form_of, open_to_all
+from optcomp.pages.access import PageRoute, cookie_name, form_of, is_secure, open_to_all
 from optcomp.pages.rendering import THEME, THEMES, page
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -59,7 +59,7 @@ async def sign_in(request: Request) -> Response:
 
 
 @router.post("/sign-out")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 async def sign_out(request: Request) -> Response:
     """End the visit, here and in the database."""
     secret = request.cookies.get(cookie_name(request), "")
@@ -88,4 +88,4 @@ def _local(address: str) -> str:
 
 
 def _secure(request: Request) -> dict[str, Any]:
-    return {"secure": request.url.scheme == "https"}
+    return {"secure": is_secure(request)}

@@ -37,7 +37,7 @@ def to_dataset(name: str) -> RedirectResponse:
 
 
 @router.get("/owner")
-@roles("owner")
+@roles("owner", limited=True)
 async def overview(request: Request) -> Response:
     """Accounts with a live odometer, seats, requests for more, and what waits for a second owner."""
     accounts = await accounts_shown(request)
@@ -53,7 +53,7 @@ async def overview(request: Request) -> Response:
 
 
 @router.get("/owner/datasets/{name}")
-@roles("owner")
+@roles("owner", limited=True)
 async def dataset_page(request: Request, name: str) -> Response:
     """One data set."""
     return await _dataset_page(request, name, None)
@@ -80,7 +80,7 @@ async def _dataset_page(request: Request, name: str, problem: Problem | None) ->
 
 
 @router.get("/owner/datasets/{name}/certificate")
-@roles("owner")
+@roles("owner", limited=True)
 async def certificate(request: Request, name: str, batch: str) -> Response:
     """The certificate of a batch, as a file that another program checks."""
     found = await run_in_threadpool(seen_dataset, request, name)
@@ -89,7 +89,7 @@ async def certificate(request: Request, name: str, batch: str) -> Response:
 
 
 @router.post("/owner/datasets/{name}/suspension")
-@roles("owner")
+@roles("owner", limited=True)
 async def close(request: Request, name: str) -> Response:
     """Close a data set to all questions, or open it again."""
     form = await form_of(request)
@@ -99,7 +99,7 @@ async def close(request: Request, name: str) -> Response:
 
 
 @router.post("/owner/datasets/{name}/budget")
-@roles("owner")
+@roles("owner", limited=True)
 async def lower(request: Request, name: str) -> Response:
     """A smaller budget; what was admitted before the change stays within the larger one."""
     form = await form_of(request)
@@ -112,7 +112,7 @@ async def lower(request: Request, name: str) -> Response:
 
 
 @router.post("/owner/seats/suspension")
-@roles("owner")
+@roles("owner", limited=True)
 async def suspend_seat(request: Request) -> Response:
     """Suspend a seat, or end that."""
     form = await form_of(request)
@@ -122,7 +122,7 @@ async def suspend_seat(request: Request) -> Response:
 
 
 @router.post("/owner/seats/hand-on")
-@roles("owner")
+@roles("owner", limited=True)
 async def hand_on(request: Request) -> Response:
     """A seat in which nothing was asked becomes somebody else's."""
     form = await form_of(request)
@@ -133,7 +133,7 @@ async def hand_on(request: Request) -> Response:
 
 
 @router.post("/owner/wishes")
-@roles("owner")
+@roles("owner", limited=True)
 async def decide(request: Request) -> Response:
     """Grant or decline a wish; slots are cut by a step of their own."""
     form = await form_of(request)
@@ -143,9 +143,11 @@ async def decide(request: Request) -> Response:
 
 
 @router.post("/owner/confirmations")
-@roles("owner")
+@roles("owner", limited=True)
 async def confirm(request: Request) -> Response:
     """Carry out what another owner asked for."""
     form = await form_of(request)
-    await api_owner.confirm(request, number(form, "confirmation", 1))
+    found = await api_owner.confirm(request, number(form, "confirmation", 1))
+    if found.kind == "make token":  # shown here, as where it is made at once
+        return page(request, "owner_token_made.html", name=found.made["person"], token=found.made["token"])
     return RedirectResponse("/owner", status_code=303)

@@ -21,6 +21,7 @@ from optcomp.center import (
     Problem,
     api_owner,
     bodies,
+    datasets_of,
     person_of,
     roles,
     service_of,
@@ -33,12 +34,12 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _KIND = "token"
 """Drafts of tokens."""
 _ALL = ""
-"""In a choice: all data sets."""
+"""In a choice: all accounts."""
 _BACK = "/owner/people"
 
 
 @router.get("/owner/people")
-@roles("owner")
+@roles("owner", limited=True)
 async def people(request: Request) -> Response:
     """Everybody, with their tokens."""
     return await _people(request)
@@ -85,7 +86,7 @@ async def suspend(request: Request) -> Response:
 
 
 @router.post("/owner/tokens/revocation")
-@roles("owner")
+@roles("owner", limited=True)
 async def revoke(request: Request) -> Response:
     """A token is good for nothing from now on."""
     form = await form_of(request)
@@ -94,7 +95,7 @@ async def revoke(request: Request) -> Response:
 
 
 @router.post("/owner/tokens")
-@roles("owner")
+@roles("owner", limited=True)
 async def begin_token(request: Request) -> Response:
     """The draft of a token for somebody."""
     name = exactly(await form_of(request), "name")
@@ -105,7 +106,7 @@ async def begin_token(request: Request) -> Response:
 
 
 @router.get("/owner/tokens/{id}")
-@roles("owner")
+@roles("owner", limited=True)
 async def token_page(request: Request, id: int) -> Response:
     """For how long, and for what."""
     try:
@@ -118,21 +119,21 @@ async def token_page(request: Request, id: int) -> Response:
 
 
 async def _token_page(request: Request, draft: Draft, problem: Problem | None = None, **given: Any) -> Response:
-    found = await run_in_threadpool(service_of(request).catalogue.datasets)
+    found = await run_in_threadpool(datasets_of, request)
     return page(
         request,
         "owner_token.html",
         status=200 if problem is None else problem.status,
         draft=draft,
         name=draft.document["name"],
-        datasets=[each.name for each in found if person_of(request).sees(each.name)],
+        accounts=sorted({each.account for each in found}),
         given={"days": "90", "scope": _ALL, **given},
         problem=problem,
     )
 
 
 @router.post("/owner/tokens/{id}")
-@roles("owner")
+@roles("owner", limited=True)
 async def make_token(request: Request, id: int) -> Response:
     """Make the token and show it here, once."""
     form = await form_of(request)

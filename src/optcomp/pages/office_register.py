@@ -96,7 +96,7 @@ def _step(request: Request, step: str, draft: Draft, problem: Problem | None = N
 
 
 @router.get("/owner/register")
-@roles("owner")
+@roles("owner", limited=True)
 async def source_page(request: Request) -> Response:
     """Files and tables to choose from, and drafts to go on with."""
     return await _source_page(request)
@@ -118,7 +118,7 @@ async def _source_page(request: Request, problem: Problem | None = None, form: F
 
 
 @router.post("/owner/register")
-@roles("owner")
+@roles("owner", limited=True)
 async def choose(request: Request) -> Response:
     """A draft about one of the listed sources, or about several files by a pattern."""
     form = await form_of(request)
@@ -139,7 +139,7 @@ async def choose(request: Request) -> Response:
 
 
 @router.post("/owner/register/{id}/drop")
-@roles("owner")
+@roles("owner", limited=True)
 async def drop(request: Request, id: int) -> Response:
     """Forget a draft."""
     await _draft(request, id, await form_of(request))
@@ -148,7 +148,7 @@ async def drop(request: Request, id: int) -> Response:
 
 
 @router.get("/owner/register/{id}/columns")
-@roles("owner")
+@roles("owner", limited=True)
 async def columns_page(request: Request, id: int) -> Response:
     """What each column holds, and how the file is written."""
     return _columns_page(request, await _draft(request, id))
@@ -162,7 +162,7 @@ def _columns_page(request: Request, draft: Draft, problem: Problem | None = None
 
 
 @router.post("/owner/register/{id}/dialect")
-@roles("owner")
+@roles("owner", limited=True)
 async def save_dialect(request: Request, id: int) -> Response:
     """The owner's word on how the file is written; the header is read again, and what is declared of a name stays."""
     form = await form_of(request)
@@ -180,7 +180,7 @@ async def save_dialect(request: Request, id: int) -> Response:
 
 
 @router.post("/owner/register/{id}/columns")
-@roles("owner")
+@roles("owner", limited=True)
 async def save_columns(request: Request, id: int) -> Response:
     """Save; fill in presets, or go on if everything is declared."""
     form = await form_of(request)
@@ -232,14 +232,14 @@ def _of_column(column: Mapping[str, Any], problem: Problem) -> Problem:
 
 
 @router.get("/owner/register/{id}/people")
-@roles("owner")
+@roles("owner", limited=True)
 async def people_page(request: Request, id: int) -> Response:
     """Who is protected."""
     return _step(request, "people", await _draft(request, id))
 
 
 @router.post("/owner/register/{id}/people")
-@roles("owner")
+@roles("owner", limited=True)
 async def save_people(request: Request, id: int) -> Response:
     """Whose rows they are, and what happens to bad cells."""
     form = await form_of(request)
@@ -266,14 +266,14 @@ async def save_people(request: Request, id: int) -> Response:
 
 
 @router.get("/owner/register/{id}/check")
-@roles("owner")
+@roles("owner", limited=True)
 async def check_page(request: Request, id: int) -> Response:
     """The numbers that the owner's check found, if it was made."""
     return _step(request, "check", await _draft(request, id))
 
 
 @router.post("/owner/register/{id}/check")
-@roles("owner")
+@roles("owner", limited=True)
 async def check(request: Request, id: int) -> Response:
     """Look at the data; the numbers are for this owner."""
     form = await form_of(request)
@@ -293,7 +293,7 @@ def _source(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @router.get("/owner/register/{id}/account")
-@roles("owner")
+@roles("owner", limited=True)
 async def account_page(request: Request, id: int) -> Response:
     """What it is called, and what pays for its answers."""
     return await _account_page(request, await _draft(request, id))
@@ -308,7 +308,7 @@ async def _accounts(request: Request) -> list[str]:
 
 
 @router.post("/owner/register/{id}/account")
-@roles("owner")
+@roles("owner", limited=True)
 async def save_account(request: Request, id: int) -> Response:
     """Save the name and the budget."""
     form = await form_of(request)
@@ -343,7 +343,7 @@ def _body(about: Mapping[str, Any]) -> bodies.DatasetBody:
 
 
 @router.get("/owner/register/{id}/confirmation")
-@roles("owner")
+@roles("owner", limited=True)
 async def confirmation_page(request: Request, id: int) -> Response:
     """Everything, before it is done."""
     draft = await _draft(request, id)
@@ -361,7 +361,7 @@ def _confirmation(request: Request, draft: Draft, problem: Problem | None = None
 
 
 @router.post("/owner/register/{id}/confirmation")
-@roles("owner")
+@roles("owner", limited=True)
 async def register(request: Request, id: int) -> Response:
     """Read the table once, freeze it and open its account; the same form again finds it done."""
     form = await form_of(request)

@@ -50,14 +50,14 @@ class Wanted:
 
 
 @router.get("/owner/datasets/{name}/slots")
-@roles("owner")
+@roles("owner", limited=True)
 async def slots(request: Request, name: str) -> Response:
     """Choose analysts and a budget, and see what slots they would have."""
     return await _slots(request, name, "owner_slots.html")
 
 
 @router.get("/owner/datasets/{name}/slots/confirmation")
-@roles("owner")
+@roles("owner", limited=True)
 async def confirmation(request: Request, name: str) -> Response:
     """The slots as they will be cut."""
     return await _slots(request, name, "owner_slots_confirm.html")
@@ -141,7 +141,7 @@ def _weight(given: str, person: int) -> float:
 
 
 @router.post("/owner/datasets/{name}/slots")
-@roles("owner")
+@roles("owner", limited=True)
 async def cut(request: Request, name: str) -> Response:
     """Cut the batch that was confirmed."""
     form = await form_of(request)

@@ -17,7 +17,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/owner/datasets/{name}/version")
-@roles("owner")
+@roles("owner", limited=True)
 async def version_page(request: Request, name: str) -> Response:
     """Files and tables to choose from; nothing is read."""
     return await _version_page(request, name)
@@ -39,7 +39,7 @@ async def _version_page(
 
 
 @router.post("/owner/datasets/{name}/version")
-@roles("owner")
+@roles("owner", limited=True)
 async def renew(request: Request, name: str) -> Response:
     """Read the table once and freeze it as the next version; the same form again finds it done."""
     form = await form_of(request)

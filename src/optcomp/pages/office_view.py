@@ -64,7 +64,7 @@ async def accounts_shown(request: Request) -> list[AccountShown]:
 
 def _datasets(request: Request) -> dict[str, Dataset]:
     person: Person = request.state.person
-    return {each.name: each for each in service_of(request).catalogue.datasets() if person.sees(each.name)}
+    return {each.name: each for each in service_of(request).catalogue.datasets() if person.sees(each.account)}
 
 
 def _named(found: Any, account: str) -> list[replies.Dataset]:
@@ -95,11 +95,9 @@ _NO_SLOT = {"epsilon": "0", "delta": "0", "state": "taken"}
 
 
 async def open_wishes(request: Request) -> list[Wish]:
-    """What analysts ask for and nobody has decided; the owner sees those of the data sets of their token."""
-    catalogue, person = service_of(request).catalogue, request.state.person
-    seats = {seat.id for seat in await run_in_threadpool(catalogue.seats) if person.sees(seat.dataset.name)}
-    found = await run_in_threadpool(catalogue.wishes)
-    return [each for each in found if each.state == "open" and each.seat in seats]
+    """What analysts ask for and nobody has decided; the owner sees those about the accounts of their token."""
+    found = await run_in_threadpool(service_of(request).catalogue.wishes, request.state.person)
+    return [each for each in found if each.state == "open"]
 
 
 async def waiting(request: Request) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ _MOST_TEXT = 500_000
 
 
 @router.get("/planner")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def planner(request: Request) -> Response:
     """Drafts, what was released, and ways to begin."""
     return await _first_page(request)
@@ -61,7 +61,7 @@ def _datasets(request: Request) -> list[Dataset]:
 
 
 @router.post("/planner")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def new_draft(request: Request) -> Response:
     """A new draft: about a data set, from a text or a file, or by hand."""
     form = await form_of(request)
@@ -123,7 +123,7 @@ def _name_of(plan: dict[str, Any]) -> str:
 
 
 @router.post("/planner/{id}/drop")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def drop(request: Request, id: int) -> Response:
     """Delete a draft; what was released stays."""
     await drop_draft(request, id)
@@ -131,7 +131,7 @@ async def drop(request: Request, id: int) -> Response:
 
 
 @router.get("/planner/{id}/plan.yaml")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def as_file(request: Request, id: int) -> Response:
     """The plan as YAML."""
     draft = await my_draft(request, id)

@@ -38,7 +38,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-a
 
 
 @router.get("/planner/{id}/cart")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def cart(request: Request, id: int) -> Response:
     """What would be released, what it would cost, and what would be left; nothing is spent."""
     draft = await compared(request, await my_draft(request, id))
@@ -74,7 +74,7 @@ def _growth(request: Request, look: dict[str, Any] | None) -> Any:
 
 
 @router.post("/planner/{id}/cart")
-@roles("owner")
+@roles("owner", limited=True)
 @spends
 async def release(request: Request, id: int) -> Response:
     """Debit the account once, and release the plan; the same plan again is the release that there is."""
@@ -101,7 +101,7 @@ def address_of(dataset: str, number: int) -> str:
 
 
 @router.get("/planner/releases/{name}/{number}")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 async def released(request: Request, name: str, number: int) -> Response:
     """A release: numbers with intervals, what is promised, and its files; it costs nothing."""
     found = await run_in_threadpool(releases.seen_release, service_of(request), name, number, person_of(request))
@@ -114,7 +114,7 @@ async def released(request: Request, name: str, number: int) -> Response:
 
 
 @router.post("/planner/releases/{name}/{number}/publication")
-@roles("owner")
+@roles("owner", limited=True)
 async def publish(request: Request, name: str, number: int) -> Response:
     """Publish a release to everybody who may see the data set, or end that."""
     form = await form_of(request)
@@ -124,7 +124,7 @@ async def publish(request: Request, name: str, number: int) -> Response:
 
 
 @router.get("/planner/releases/{name}/{number}/{form}")
-@roles("analyst", "owner", "auditor")
+@roles("analyst", "owner", "auditor", limited=True)
 async def file(request: Request, name: str, number: int, form: str) -> Response:
     """One of its files, from the one record; it costs nothing."""
     found = await releases.released_file(service_of(request), name, number, form, person_of(request))

@@ -42,7 +42,7 @@ _TOLD_HERE = ("invalid", "conflict", "busy", "budget_exceeded")
 
 
 @router.get("/planner/{id}")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def editor(request: Request, id: int) -> Response:
     """The plan, with what it comes to."""
     draft = await my_draft(request, id)
@@ -52,7 +52,7 @@ async def editor(request: Request, id: int) -> Response:
 
 
 @router.get("/planner/{id}/compared")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def comparisons(request: Request, id: int, version: int) -> Response:
     """The same page for one version of the draft, which a script asks for when the typing stops."""
     draft = await my_draft(request, id)
@@ -62,7 +62,7 @@ async def comparisons(request: Request, id: int, version: int) -> Response:
 
 
 @router.post("/planner/{id}")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def edit(request: Request, id: int) -> Response:
     """Work out what was changed, and keep it; while somebody types, errors and costs first."""
     form, draft, live = await form_of(request), await my_draft(request, id), "x-live" in request.headers
@@ -128,7 +128,7 @@ def _shown_version(draft: PlanDraft, problem: Problem | None, form: Mapping[str,
 
 
 @router.get("/planner/{id}/add")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def add_page(request: Request, id: int, kind: str = "") -> Response:
     """The form for one more statistic of a kind."""
     draft = await my_draft(request, id)
@@ -151,7 +151,7 @@ def _add_page(
 
 
 @router.post("/planner/{id}/add")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def add(request: Request, id: int) -> Response:
     """One more statistic, or one for each group."""
     form, draft = await form_of(request), await my_draft(request, id)
@@ -180,7 +180,7 @@ _FIELD_OF = {"rows": "about_rows"}
 
 
 @router.get("/planner/{id}/table")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def table_page(request: Request, id: int) -> Response:
     """Columns and people, declared by hand."""
     return _table_page(request, await my_draft(request, id))
@@ -197,7 +197,7 @@ def _table_page(request: Request, draft: PlanDraft, problem: Problem | None = No
 
 
 @router.post("/planner/{id}/table")
-@roles("analyst", "owner")
+@roles("analyst", "owner", limited=True)
 async def declare(request: Request, id: int) -> Response:
     """Keep what was typed; and go on to the editor once it is a declaration."""
     form, draft = await form_of(request), await my_draft(request, id)

@@ -166,9 +166,11 @@ def test_answers_are_shared_only_where_both_agree(centre: Served) -> None:
     seat = centre.seat()
     shared = ask(centre, seat, {"question": question("1/7"), "share": True}).json()
     kept = ask(centre, seat, {"question": question("1/9")}).json()
-    found = centre.call("get", "/api/v1/datasets/survey/free", "ruth").json()["answers"]
+    found = centre.call("get", "/api/v1/datasets/survey/free", "olga").json()["answers"]
     assert shared["answer"] in [each["answer"] for each in found]
     assert kept["answer"] not in [each["answer"] for each in found]
+    refused = centre.call("get", "/api/v1/datasets/survey/free", "ruth")
+    assert (refused.status_code, refused.json()["error"]) == (403, "forbidden")
 
 
 def test_a_dry_run_is_marked_and_opens_nothing(centre: Served) -> None:

@@ -14,9 +14,10 @@ EVERYBODY, ANALYST, OWNER, AUDIT = {"analyst", "owner", "auditor"}, {"analyst"},
 _SEAT = "/api/v1/seats/{id}"
 ROLES: dict[tuple[str, str], set[str]] = {
     ("get", "/api/v1/me"): EVERYBODY,
+    ("get", "/api/v1/me/tokens"): EVERYBODY,
     ("get", "/api/v1/datasets"): EVERYBODY,
     ("get", "/api/v1/datasets/{name}"): EVERYBODY,
-    ("get", "/api/v1/datasets/{name}/free"): EVERYBODY,
+    ("get", "/api/v1/datasets/{name}/free"): {"analyst", "owner"},
     ("post", "/api/v1/datasets/{name}/dry-run"): {"analyst", "owner"},
     ("get", "/api/v1/seats"): {"analyst", "owner"},
     ("get", _SEAT): ANALYST,

@@ -70,9 +70,44 @@ def test_one_owner_cannot_be_two(pair: Centre) -> None:
     with pytest.raises(Forbidden, match="token of another owner"):
         pair.people.token("otto", by=olga)
     pair.people.token("olga", by=olga)
-    pair.people.token("ada", by=olga)
     pair.catalogue.confirm(number, by="otto")
     assert pair.people.person("olga2").role == "owner"
+
+
+def test_a_token_for_somebody_else_needs_two_owners(pair: Centre) -> None:
+    """Else one owner could ask in an analyst's name, and spend her slot."""
+    olga, otto = (pair.people.who(pair.people.token(name, by=name)) for name in ("olga", "otto"))
+    number = asked(lambda: pair.people.token("ada", days=7, scope=["people"], by=olga))
+    assert pair.people.tokens("ada") == []
+    with pytest.raises(Conflict, match="by another owner"):
+        pair.catalogue.confirm(number, by=olga)
+    made = pair.catalogue.confirm(number, by=otto)["made"]
+    person = pair.people.who(made["token"])
+    assert (made["person"], person.name, person.scope) == ("ada", "ada", ("people",))
+    (view,) = pair.people.tokens("ada")
+    assert (view.by, view.second, round(view.expires - view.made)) == ("olga", "otto", 7 * 86_400)
+    with pytest.raises(Conflict, match="was carried out before"):
+        pair.catalogue.confirm(number, by=otto)
+    with pair.store.read() as connection:  # it is shown, and not kept
+        kept = connection.exec_driver_sql("SELECT detail FROM proposals UNION SELECT detail FROM changes").all()
+    assert made["token"] not in str(kept)
+    pair.people.token("ada", by="olga")  # whoever has the machine can be both
+
+
+def test_an_owner_is_suspended_by_two(pair: Centre) -> None:
+    olga, otto = (pair.people.who(pair.people.token(name, by=name)) for name in ("olga", "otto"))
+    number = asked(lambda: pair.people.suspend("otto", True, by=olga))
+    assert not pair.people.person("otto").suspended
+    with pytest.raises(Conflict, match="by another owner"):
+        pair.catalogue.confirm(number, by=olga)
+    pair.catalogue.confirm(number, by=otto)
+    assert pair.people.person("otto").suspended
+    with pytest.raises(NeedsSecond):  # over HTTP one owner does not lift it either
+        pair.people.suspend("otto", False, by=olga)
+    pair.people.suspend("otto", False, by="olga")  # on the machine
+    assert not pair.people.person("otto").suspended
+    pair.people.suspend("ada", True, by=otto)  # an analyst at once
+    assert pair.people.person("ada").suspended
 
 
 def test_whoever_asked_must_be_an_owner_still(pair: Centre) -> None:

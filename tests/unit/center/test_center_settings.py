@@ -151,3 +151,14 @@ def test_no_web_server_is_needed() -> None:
     words = "import sys; from optcomp.center import Catalogue, People, Settings, Store; print('fastapi' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"
+
+
+def test_the_public_address(tmp_path: Path) -> None:
+    made = Settings.write(tmp_path / "home", address="https://Center.example.org:443/")
+    assert (made.address, made.public_host) == ("https://center.example.org", "center.example.org")
+    assert made.names == (*made.hosts, "center.example.org")
+    for place, wrong in enumerate(
+        ("http://center.example.org", "https://u:p@host", "https://host/path", "host", "https://")
+    ):
+        with pytest.raises(InvalidInput, match="address: must be https://"):
+            Settings.write(tmp_path / str(place), address=wrong)

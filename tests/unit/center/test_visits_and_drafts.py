@@ -6,9 +6,10 @@ import sqlite3
 
 import pytest
 
-from optcomp.center import Conflict, Drafts, NotFound, NotKnown, Store, Visits, people
+from optcomp.center import Conflict, Drafts, NotFound, NotKnown, People, Store, Visits, people
 from optcomp.center import visits as visits_module
 from optcomp.center.store import now
+from optcomp.center.tables import VERSION
 from optcomp.errors import InvalidInput
 from tests.unit.center.homes import Centre
 
@@ -106,4 +107,41 @@ def test_an_older_database_gets_what_it_lacks(centre: Centre) -> None:
     centre.store.close()
     with Store(centre.settings) as again, again.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM drafts").scalar_one() == 0
-        assert connection.exec_driver_sql("SELECT version FROM facts").scalar_one() == 2
+        assert connection.exec_driver_sql("SELECT version FROM facts").scalar_one() == VERSION
+
+
+def test_tokens_of_an_older_database_are_good_for_no_more(centre: Centre) -> None:
+    """Until version 2 a scope named data sets; and who had made a token was in the log alone."""
+    centre.register("people")
+    centre.register("pets", account="people", epsilon=None, delta=None)
+    centre.register("plants", disjoint=True)
+    scopes = (None, ["people"], ["people", "pets"], ["pets", "plants", "people", "later"], ["plants"])
+    tokens = [centre.people.token("ada", scope=scope, by="olga") for scope in scopes]
+    with centre.store.write() as connection:
+        for column in ("made_by", "second"):
+            connection.exec_driver_sql(f"ALTER TABLE tokens DROP COLUMN {column}")
+        connection.exec_driver_sql("UPDATE facts SET version = 2")
+    centre.store.close()
+    with Store(centre.settings) as again:
+        found = [People(again).who(token).scope for token in tokens]
+        assert found == [None, (), ("people",), ("people", "plants"), ("plants",)]
+        assert {(view.by, view.second) for view in People(again).tokens("ada")} == {("olga", None)}
+
+
+def test_a_limited_token_sees_no_draft_of_a_wider_one(centre: Centre) -> None:
+    wide, narrow, narrower = (
+        centre.people.who(centre.people.token("olga", scope=scope, by="olga"))
+        for scope in (None, ["people", "pets"], ["people"])
+    )
+    drafts = Drafts(centre.store)
+    made = [drafts.add(person, "plan", {"of": number}) for number, person in enumerate((wide, narrow, narrower))]
+    seen = [[each.document["of"] for each in drafts.all(person, "plan")] for person in (wide, narrow, narrower)]
+    assert [sorted(each) for each in seen] == [[0, 1, 2], [1, 2], [2]]
+    for act in (
+        lambda: drafts.draft(narrow, made[0].id),
+        lambda: drafts.save(narrow, made[0].id, {}, version=1),
+        lambda: drafts.drop(narrow, made[0].id),
+    ):
+        with pytest.raises(NotFound):
+            act()
+    assert drafts.draft(wide, made[0].id).document == {"of": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -51,3 +52,20 @@ def test_a_data_set_is_asked_for_once(pair: Served) -> None:
     waiting = [each.kind for each in pair.service.changes.waiting()]
     assert olga.post(f"{draft}/confirmation", hidden).status_code == 303
     assert [each.kind for each in pair.service.changes.waiting()] == waiting == ["register"]
+
+
+def test_a_token_waits_and_is_shown_to_the_owner_who_confirms_it(pair: Served) -> None:
+    olga, omar, ada = Visitor(pair, "olga"), Visitor(pair, "omar"), Visitor(pair, "ada")
+    begun = olga.post("/owner/tokens", {"name": "ada", "proof": olga.proof()}).headers["location"]
+    found = olga.post(begun, {"days": "7", "scope": ""}, page=begun)
+    assert found.status_code == 202
+    assert "oc_" not in found.text
+    (waiting,) = [each for each in pair.service.changes.waiting() if each.kind == "make token"]
+    confirm = {"confirmation": str(waiting.id), "proof": omar.proof()}
+    shown = omar.post("/owner/confirmations", confirm)
+    assert "This is the token of ada" in words_of(shown.text)
+    (token,) = re.findall(r"oc_[A-Za-z0-9_-]{43}", shown.text)
+    assert pair.service.people.who(token).name == "ada"
+    assert omar.post("/owner/confirmations", confirm).status_code == 409
+    assert "olga, confirmed by omar" in words_of(ada.get("/analyst").text)
+    assert "Made by olga, confirmed by omar." in words_of(olga.get("/owner/people").text)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from optcomp.pages import make_app
 from optcomp.pages.app import PARTS
 from optcomp.pages.rendering import POLICY
-from tests.unit.center.served import Served
+from tests.unit.center.served import Served, served
 from tests.unit.pages.visitors import Visitor
 
 
@@ -102,3 +105,14 @@ def test_nobody_sees_a_page_that_forgot_to_say_for_whom(centre: Served) -> None:
         for route in part.router.routes:
             marks = vars(route.endpoint)
             assert marks.get("__optcomp_open__") or marks.get("__optcomp_roles__"), route
+
+
+def test_the_cookie_is_secure_at_the_public_address(tmp_path: Path) -> None:
+    """Also where a proxy ends TLS and does not say so."""
+    with served(tmp_path / "home", make_app, processes=False, address="https://center.example.org") as centre:
+        for host, secure in (("center.example.org", True), ("localhost", False)):
+            form = {"token": centre.tokens["ada"], "next": "/"}
+            found = Visitor(centre, Host=host).post("/sign-in", form)
+            assert found.status_code == 303, found.text
+            cookie = found.headers["set-cookie"]
+            assert (cookie.startswith("__Host-"), "; Secure" in cookie) == (secure, secure)

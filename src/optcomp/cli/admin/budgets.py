@@ -12,14 +12,16 @@ from optcomp.cli.admin.homes import By, Dataset, Home, carried, opened, print_ro
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import PlainCommand
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.writing.printing import print_json, say
 
 _Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A file below a folder of the settings, or the address of a listed database.",
+        help="A file below a folder of the settings, or the address of a listed database, without a password.",
         show_default=False,
+        callback=given_address,
     ),
 ]
 _Declaration = Annotated[

@@ -16,6 +16,7 @@ from optcomp.cli.admin.people import register as register_people
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.writing.printing import print_json, say
 
 _HELP = """Run a data centre: its people, its data sets, and the slots of their budgets.
@@ -52,13 +53,21 @@ def init(
     owner: Annotated[str, typer.Option(metavar="NAME", help="The first owner.")] = "owner",
     ledger: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="The ledger; by default a file in HOME.", show_default=False),
+        typer.Option(
+            metavar="ADDRESS",
+            help="The ledger; by default a file in HOME. @FILE reads the address from a file.",
+            show_default=False,
+            callback=given_address,
+        ),
     ] = None,
     private: options.Private = None,
     database: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="The database of the centre; by default a file in HOME.", show_default=False
+            metavar="ADDRESS",
+            help="The database of the centre; by default a file in HOME. @FILE reads the address from a file.",
+            show_default=False,
+            callback=given_address,
         ),
     ] = None,
     folders: Annotated[
@@ -70,7 +79,17 @@ def init(
     databases: Annotated[
         list[str] | None,
         typer.Option(
-            "--listed", metavar="ADDRESS", help="A database whose tables owners may register.", show_default=False
+            "--listed",
+            metavar="ADDRESS",
+            help="A database whose tables owners may register. @FILE reads the address from a file. May be repeated.",
+            show_default=False,
+            callback=given_address,
+        ),
+    ] = None,
+    public: Annotated[
+        str | None,
+        typer.Option(
+            "--address", metavar="URL", help="Where browsers find it: https://center.example.org.", show_default=False
         ),
     ] = None,
     two_persons: Annotated[
@@ -82,13 +101,14 @@ def init(
 
     optcomp admin init home --folder /data
 
-    optcomp admin init home --ledger postgresql://me@host/ledger --database postgresql://me@host/center
+    optcomp admin init home --ledger postgresql://me@host/ledger --database @center.address
     """
     from optcomp.center import People, Settings, Store
     from optcomp.ledger import Ledger
 
     given: dict[str, Any] = {"name": name, "ledger": ledger, "private": private and private.resolve()}
     given |= {"database": database, "databases": databases or None, "two_persons": two_persons or None}
+    given |= {"address": public}
     given["folders"] = [folder.resolve() for folder in folders or ()] or None
     settings = Settings.write(home, **{key: value for key, value in given.items() if value is not None})
     try:

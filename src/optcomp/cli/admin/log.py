@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -53,9 +54,16 @@ def confirm(
         carried(
             as_json,
             lambda: centre.catalogue.confirm(number, by=acts),
-            lambda view: f"Done: {view['kind']}, asked by {view['who']!r} and confirmed by {view['second']!r}",
+            _confirmed,
             home,
         )
+
+
+def _confirmed(view: Mapping[str, Any]) -> str:
+    done = f"Done: {view['kind']}, asked by {view['who']!r} and confirmed by {view['second']!r}"
+    if view["kind"] != "make token":
+        return done
+    return f"{done}. The token of {view['made']['person']!r} is shown here and never again:\n{view['made']['token']}"
 
 
 def wishes(

@@ -63,9 +63,10 @@ def token(
     scope: Annotated[
         list[str] | None,
         typer.Option(
+            "--account",
             "--dataset",
-            metavar="DATASET",
-            help="What the token is for; by default everything. May be repeated.",
+            metavar="ACCOUNT",
+            help="An account of the ledger that the token is for; by default all. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -80,7 +81,7 @@ def token(
 
     optcomp admin token home ada
 
-    optcomp admin token home ada --days 7 --dataset people
+    optcomp admin token home ada --days 7 --account people
 
     optcomp admin token home ada --list
     """
@@ -91,10 +92,10 @@ def token(
                 print_json({"tokens": [each.document() for each in found]})
                 return
             rows = [
-                [each.id, "all" if each.scope is None else ", ".join(each.scope), moment(each.expires), _state(each)]
+                [each.id, _for(each), moment(each.made), _by(each), moment(each.expires), _state(each)]
                 for each in found
             ]
-            print_rows(["number", "for", "expires (UTC)", "state"], rows)
+            print_rows(["number", "for", "made (UTC)", "by", "expires (UTC)", "state"], rows)
             return
         if revoke is not None:
             if revoke not in {each.id for each in centre.people.tokens(name)}:
@@ -107,6 +108,14 @@ def token(
             print_json({"name": name, "token": made})
         else:
             print(made)
+
+
+def _for(view: Any) -> str:
+    return "all" if view.scope is None else ", ".join(view.scope)
+
+
+def _by(view: Any) -> str:
+    return ", ".join(filter(None, (view.by, view.second)))
 
 
 def _state(view: Any) -> str:
@@ -127,6 +136,8 @@ def suspend(
     as_json: options.PlainJson = False,
 ) -> None:
     """Suspend somebody, one seat or a data set, at once; or let them go on. Nothing is refunded.
+
+    Where two persons are wanted, an owner is suspended over HTTP by two owners, and this command lifts it alone.
 
     optcomp admin suspend home ada
 

@@ -12,6 +12,7 @@ from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import OneLineGroup, PlainCommand
 from optcomp.cli.plan.outputs import check_apart
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.reading.plan_file import about, options_named, plan_in
 from optcomp.cli.writing.printing import print_json
 
@@ -49,8 +50,9 @@ _Data = Annotated[
     typer.Option(
         metavar="FILE",
         help="The table: a file such as CSV, Parquet, Excel or SQLite, several by a pattern in quotes, or the address "
-        "of a database.",
+        "of a database; @FILE reads it from a file.",
         show_default=False,
+        callback=given_address,
     ),
 ]
 _Out = Annotated[

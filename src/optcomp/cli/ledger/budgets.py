@@ -12,6 +12,7 @@ import typer
 
 import optcomp as oc
 from optcomp.cli.failures import Complaint
+from optcomp.cli.reading.addresses import given_address
 
 if TYPE_CHECKING:
     from optcomp.interactive import Filter
@@ -22,7 +23,12 @@ _FILTERS = ("best", "sum", "adaptive")
 
 Address = Annotated[
     str,
-    typer.Argument(metavar="LEDGER", help="The file of the ledger, or a postgresql:// address.", show_default=False),
+    typer.Argument(
+        metavar="LEDGER",
+        help="The file of the ledger, or a postgresql:// address; @FILE reads it from a file.",
+        show_default=False,
+        callback=given_address,
+    ),
 ]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the account.", show_default=False)]
 Epsilon = Annotated[

@@ -17,6 +17,7 @@ from optcomp.cli.ledger.budgets import Address, Delta, Epsilon, FilterName, Name
 from optcomp.cli.ledger.enter import register as register_enter
 from optcomp.cli.ledger.lower import register as register_lower
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.reading.file_text import text_of
 from optcomp.cli.writing.printing import print_json, say
 
@@ -163,7 +164,10 @@ def verify(
     address: Annotated[
         str,
         typer.Argument(
-            metavar="LEDGER|EXPORT", help="A ledger, or a file that `ledger export` wrote.", show_default=False
+            metavar="LEDGER|EXPORT",
+            help="A ledger, or a file that `ledger export` wrote.",
+            show_default=False,
+            callback=given_address,
         ),
     ],
     receipts: _Receipts = None,

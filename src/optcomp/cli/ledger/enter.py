@@ -11,11 +11,18 @@ from optcomp.cli import options
 from optcomp.cli.failures import Complaint
 from optcomp.cli.guarded import PlainCommand
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.reading.plan_file import options_named
 from optcomp.cli.writing.printing import print_json, say, warn
 
 _Ledger = Annotated[
-    str, typer.Argument(metavar="LEDGER", help="A file, or a postgresql:// address.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="LEDGER",
+        help="A file, or a postgresql:// address; @FILE reads it from a file.",
+        show_default=False,
+        callback=given_address,
+    ),
 ]
 _Release = Annotated[
     Path, typer.Argument(metavar="RELEASE.json", help="The release, as it was published.", show_default=False)

@@ -11,13 +11,20 @@ import typer
 from optcomp.cli.failures import Complaint
 from optcomp.cli.plan.outputs import write
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.reading.plan_file import options_named
 from optcomp.cli.writing.printing import say
 
 
 def begin(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A file, or the address of a database.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A file, or the address of a database; @FILE reads it from a file.",
+            show_default=False,
+            callback=given_address,
+        ),
     ],
     out: Annotated[
         Path | None,

@@ -25,6 +25,7 @@ from optcomp.cli.plan.outputs import (
     write_reports,
 )
 from optcomp.cli.progress import working
+from optcomp.cli.reading.addresses import given_address
 from optcomp.cli.reading.plan_file import about, options_named, plan_in, plan_of, plan_text
 from optcomp.cli.writing.printing import print_json, say, warn
 
@@ -179,8 +180,10 @@ _Ledger = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="The ledger that is debited: a file, or a postgresql:// address; by default DATA.ledger beside the data.",
+        help="The ledger that is debited: a file, or a postgresql:// address; by default DATA.ledger beside the data. "
+        "@FILE reads it from a file.",
         show_default=False,
+        callback=given_address,
     ),
 ]
 _Account = Annotated[

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optcomp.cli.failures import Complaint
+import optcomp as oc
+from optcomp.cli.failures import Complaint, one_line
 from optcomp.cli.writing.printing import say
+from optcomp.cli.writing.wording import explained
 
 if TYPE_CHECKING:
     from optcomp.center import Settings
@@ -38,8 +40,16 @@ _Certificate = Annotated[
     Path | None, typer.Option("--tls-cert", metavar="FILE", help="The certificate, for TLS.", show_default=False)
 ]
 _Key = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key.", show_default=False)]
-_Proxy = Annotated[bool, typer.Option("--behind-proxy", help="A proxy on this machine tells who asks.")]
-_Json = Annotated[bool, typer.Option("--json", help="One line of JSON when the server answers.")]
+_Proxy = Annotated[
+    bool,
+    typer.Option(
+        "--behind-proxy",
+        help="A proxy on this machine ends TLS and tells who asks; the setting `address` says where browsers find it.",
+    ),
+]
+_Json = Annotated[
+    bool, typer.Option("--json", help="One line of JSON when the server answers, or when it could not start.")
+]
 
 
 def serve(
@@ -70,10 +80,23 @@ def serve(
     from optcomp.center import serve as run
 
     listening = Listening(host, port, workers, tls_cert, tls_key, behind_proxy)
-    listening.check()
-    with _prepared(home, demo_home) as (settings, told):
-        answering = partial(_answering, told, as_json)
-        run(settings, listening, answering, application=_WITH_PAGES)
+    with _failure_told(as_json):
+        listening.check()
+        with _prepared(home, demo_home) as (settings, told):
+            answering = partial(_answering, told, as_json)
+            run(settings, listening, answering, application=_WITH_PAGES)
+
+
+@contextmanager
+def _failure_told(as_json: bool) -> Iterator[None]:
+    """Print a failure as a line of JSON too, for whoever waits for the line that says that the server answers."""
+    try:
+        yield
+    except Exception as error:
+        if as_json:
+            words = explained(error) if isinstance(error, oc.OptcompError) else f"{type(error).__name__}, see the log"
+            print(json.dumps({"error": one_line(words)}), flush=True)
+        raise
 
 
 @contextmanager
