@@ -9,22 +9,26 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
+from urllib.parse import parse_qs, urlparse
 
+import psycopg
 import pytest
 
 from optcomp.interactive import SumFilter
 from optcomp.ledger import Ledger, LedgerCopied
 from optcomp.statistics import Count
-from tests.servers import drop_database, on_server, own_postgres, postgres_address, postgres_program
+from tests.servers import drop_database, new_database, on_server, own_postgres, postgres_address, postgres_program
 from tests.unit.ledger.people import people
 
 pytestmark = pytest.mark.slow
 
+PATIENCE = 600
+"""Looks at a subscriber, each a tenth of a second after the one before, until it has what was published."""
 REFUSED, BY_WITNESS, NOT_NOTICED = "refused", "refused by the witness", "not noticed"
 
 
@@ -195,6 +199,60 @@ def test_one_server_that_notices_closes_the_ledger_for_all(tmp_path: Path) -> No
             ledger.adopt(head, take_as_spent=True)
         with place.opened("B") as ledger:  # one adoption is enough
             assert ledger.doubt is None
+
+
+def test_an_upgraded_cluster(tmp_path: Path) -> None:
+    """pg_upgrade makes another cluster, which is refused until it is adopted; rows keep their transactions."""
+    with own_postgres() as old, own_postgres() as new:
+        place = begun(old.get_uri(), tmp_path, witnessed=False)
+        with place.opened("A") as ledger:
+            head = ledger.head.head
+        old.stop()
+        new.stop()
+        folders = [f"--old-datadir={old.pgdata}", f"--new-datadir={new.pgdata}", "--username=postgres"]
+        programs = [f"--old-bindir={old.bin_path}", f"--new-bindir={new.bin_path}"]
+        run("pg_upgrade", *folders, *programs, user=new.system_user, cwd=new.pgdata)
+        new.start()
+        place.address = new.get_uri()
+        check(place, REFUSED)
+        with place.opened("A") as ledger:
+            assert ledger.doubt == "it lies in another place than it was made in"
+            ledger.adopt(head)
+        for server in "BA":
+            with place.opened(server) as ledger:
+                assert ledger.verify().ok
+                ask(ledger, 40 if server == "A" else 50)
+
+
+def test_a_replicated_database(tmp_path: Path) -> None:
+    """A subscriber of logical replication has rows that another process inserted, in another database."""
+    with own_postgres() as server:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET wal_level = logical")
+        server.stop()
+        server.start()
+        place = begun(server.get_uri(), tmp_path, witnessed=False)
+        copy = new_database(server.get_uri())
+        schema = str(tmp_path / "schema.sql")
+        run("pg_dump", "--schema-only", f"--file={schema}", place.address)
+        run("psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--file={schema}", f"--dbname={copy}")
+        on_server(place.address, "CREATE PUBLICATION ours FOR ALL TABLES")
+        on_server(place.address, "SELECT pg_create_logical_replication_slot('ours', 'pgoutput')")
+        where = urlparse(place.address)
+        source = f"dbname={where.path[1:]} user={where.username} host={parse_qs(where.query)['host'][0]}"
+        options = "WITH (create_slot = false, slot_name = 'ours')"
+        on_server(copy, f"CREATE SUBSCRIPTION ours CONNECTION '{source}' PUBLICATION ours {options}")
+        with psycopg.connect(copy, autocommit=True) as connection:
+            for _ in range(PATIENCE):
+                if connection.execute("SELECT count(*) FROM facts").fetchone() == (1,):
+                    break
+                time.sleep(0.1)
+        original, place.address = place.address, copy
+        check(place, REFUSED)
+        on_server(copy, "ALTER SUBSCRIPTION ours DISABLE")
+        on_server(copy, "DROP SUBSCRIPTION ours")
+        place.address = original
+        place.spend("A", 60)
 
 
 def in_place(copy: Path, target: Path) -> None:
