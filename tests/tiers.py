@@ -46,6 +46,7 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
+    gc.freeze()  # nor are they looked through during the tests, which would make large tests slower
     gc.enable()
 
 

@@ -121,7 +121,7 @@ def _watch_commits(killer: Killer) -> None:
     _replace(books.Writing, "finish", finish)
     _replace(transactions.Transaction, "finish", commit)
     _replace(database.Database, "transaction", write)
-    _replace(books.Books, "_tell_anchor", tell)
+    _replace(books.Books, "_remember", tell)
     for owner, name, what in (
         (session.DurableSession, "_flush", "delivered"),
         (holders.Holder, "_take_over", "lease"),

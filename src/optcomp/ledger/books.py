@@ -220,9 +220,8 @@ class Books:
         if witness is not None:
             self._memories[_WITNESS] = witness_of(witness, facts.ledger, place)
         new = facts.sequence == 1 and self.keys is not None  # a copy has no keys beside it
-        for memory in self._memories.values():
-            if new and memory.read() is None:  # nothing has happened yet
-                memory.write(Seen(facts.ledger, facts.incarnation, 1, facts.head, facts.place))
+        if new and None in self.last_seen().values():  # nothing has happened yet
+            self._remember(Seen(facts.ledger, facts.incarnation, 1, facts.head, facts.place))
         return facts.ledger, facts.public_key
 
     def _create(self, *, witnessed: bool) -> None:
@@ -365,10 +364,12 @@ def _private(database: Database, given: str | Path | None) -> Path | None:
 
 def _restored(facts: Facts) -> str | None:
     """Return what shows, inside a database of PostgreSQL, that its rows were restored from a dump."""
-    if facts.inserting is None:  # SQLite
+    if facts.table_now is None:  # SQLite
         return None
     if facts.entries_table != facts.table_now:
         return "its tables were made anew, as a restored dump makes them"
+    if facts.inserting is None:
+        return f"entry {facts.sequence} is missing"
     return wrongly_inserted(facts.sequence, facts.inserted_by, facts.inserting)
 
 

@@ -167,6 +167,8 @@ def test_postgres_keeps_the_transaction_of_an_entry(postgres_database: str, tmp_
         assert "entry 2 was not inserted by the ledger" in found.doubt
         on_server(postgres_database, "UPDATE entries SET inserted_by = NULL WHERE sequence = 2")
         assert "older version of this program" in str(ledger.verify().doubt)
+        on_server(postgres_database, f"DELETE FROM entries WHERE sequence = {found.sequence}")
+        assert ledger.doubt == f"entry {found.sequence} is missing"
 
 
 NEXT = 1_500_000_000, 3_000_000_000, 2**32 - 4000
