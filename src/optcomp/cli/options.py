@@ -115,7 +115,7 @@ Witness = Annotated[
         metavar="FOLDER|POSTGRESQL",
         envvar="OPTCOMP_WITNESS",
         callback=given_address,
-        help="A folder on other storage, or a second database, told of every debit; debits need it. Or @FILE.",
+        help="A folder on other storage, or a second database, that records every debit; debits need it. Or @FILE.",
         show_default=False,
         show_envvar=True,
     ),

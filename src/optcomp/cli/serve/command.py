@@ -44,7 +44,7 @@ _Proxy = Annotated[
     bool,
     typer.Option(
         "--behind-proxy",
-        help="A proxy on this machine ends TLS and tells who asks; the setting `address` says where browsers find it.",
+        help="A proxy on this machine ends TLS and names the client; the setting `address` is its public address.",
     ),
 ]
 _Json = Annotated[
