@@ -72,16 +72,20 @@ def _processes_left(run: Path) -> Iterator[str]:
 
 
 def processes(run: Path) -> dict[int, str]:
-    """Return the commands of the processes that were started by this run; Linux only."""
+    """Return the commands of the processes that were started by this run, but for this one's tracker; Linux only."""
     variable, found = f"TMPDIR={run}".encode(), {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             mine = int(folder.name) == os.getpid()
             if not mine and variable in (folder / "environ").read_bytes().split(b"\0"):
-                found[int(folder.name)] = (
-                    (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                )
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if _TRACKER not in command or _parent(folder) != os.getpid():
+                    found[int(folder.name)] = command
     return found
+
+
+def _parent(process: Path) -> int:
+    return int((process / "stat").read_text().rpartition(")")[2].split()[1])
 
 
 def _folders_left(run: Path) -> Iterator[str]:

@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = """
 import subprocess, sys, time, pytest
 
-BURN = "import time\\nwhile time.process_time() < .3: pass"
+BURN = "import time\\nwhile time.process_time() < .5: pass"
 
 def burn():
-    end = time.process_time() + 0.3
+    end = time.process_time() + 0.5
     while time.process_time() < end:
         pass
 
@@ -41,6 +41,14 @@ import subprocess, sys, tempfile
 def test_leaves_something():
     tempfile.mkdtemp(prefix="forgotten-")
     subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"])
+"""
+TRACKED = """
+from multiprocessing import shared_memory
+
+def test_uses_shared_memory():
+    memory = shared_memory.SharedMemory(create=True, size=1)
+    memory.close()
+    memory.unlink()
 """
 CONFTEST = (
     "pytest_plugins = ['tests.tiers', 'tests.leftovers']\nfrom tests import leftovers\nleftovers.PATIENCE = 0.1\n"
@@ -71,6 +79,8 @@ def test_what_is_expensive_and_not_marked_fails(tmp_path: Path) -> None:
     assert failed == {"test_expensive", "test_expensive_child"}
     assert "an unmarked test may use 0.05 s" in printed
     assert "time per folder" in printed
+    listed = printed.partition("above the limit of processor time")[2].partition("time per folder")[0]
+    assert {line.partition("::")[2] for line in listed.splitlines() if "::" in line} == failed
 
 
 @pytest.mark.slow
@@ -91,6 +101,13 @@ def test_what_is_left_behind_makes_a_run_fail(workers: str, tmp_path: Path) -> N
     assert "time.sleep(600)" in left
     assert ("forgotten-" in left) == (workers != "0")  # without workers, pytest's own process still uses its folders
     assert "PASSED test_file.py::test_leaves_something" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_helper_that_ends_with_the_run_is_not_left_behind(workers: str, tmp_path: Path) -> None:
+    code, printed = run(tmp_path, TRACKED, "-n", workers)
+    assert code == 0, printed
 
 
 def test_processes_of_a_run_are_found(tmp_path: Path) -> None:
