@@ -21,12 +21,16 @@ import pytest
 
 from optcomp.interactive import SumFilter
 from optcomp.ledger import Ledger, LedgerCopied
+from optcomp.ledger.anchor import Anchor, Seen
+from optcomp.ledger.database import Database
 from optcomp.statistics import Count
 from tests.servers import drop_database, new_database, on_server, own_postgres, postgres_address, postgres_program
 from tests.unit.ledger.people import people
 
 pytestmark = pytest.mark.slow
 
+HERE = Path(__file__).parents[1] / "unit/ledger"
+"""Where the dumps of the first version are."""
 PATIENCE = 600
 """Looks at a subscriber, each a tenth of a second after the one before, until it has what was published."""
 REFUSED, BY_WITNESS, NOT_NOTICED = "refused", "refused by the witness", "not noticed"
@@ -39,6 +43,8 @@ class Place:
     address: str
     home: Path
     witnessed: bool
+    account: int = 2
+    """The ε of the account."""
 
     def opened(self, server: str) -> Ledger:
         witness = self.home / "witness" if self.witnessed else None
@@ -47,7 +53,7 @@ class Place:
     def spend(self, server: str, age: int) -> None:
         """Ask one more question, which costs a twentieth of the budget."""
         with self.opened(server) as ledger:
-            ask(ledger, age)
+            ask(ledger, age, self.account)
 
     def outcome(self, server: str) -> str:
         """What comes of one more question."""
@@ -58,8 +64,8 @@ class Place:
         return NOT_NOTICED
 
 
-def ask(ledger: Ledger, age: int) -> None:
-    session = ledger.open("people", SumFilter(2)).session(people(), SumFilter(1), name="ada")
+def ask(ledger: Ledger, age: int, account: int = 2) -> None:
+    session = ledger.open("people", SumFilter(account)).session(people(), SumFilter(1), name="ada")
     session.ask(Count(f"age > {age}"), epsilon="0.05")
 
 
@@ -182,6 +188,49 @@ def test_a_base_backup(witnessed: bool, watched: bool, tmp_path: Path) -> None:
         server.start()
         place.address = server.get_uri()
         check(place, REFUSED if watched else BY_WITNESS if witnessed else NOT_NOTICED)
+
+
+def of_version_one(address: str) -> Seen:
+    """Have a ledger of the first version in this database, as if it had been made there; what anchors know of it."""
+    dump = (HERE / "version-1.postgresql.sql").read_bytes()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+        connection.execute(dump)
+    database = Database(address, create=False)
+    with database.read() as connection:
+        lies = database.place(connection)
+    database.close()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("UPDATE facts SET place = %s", [lies])
+        found = connection.execute("SELECT ledger, incarnation, sequence, head, place FROM facts").fetchone()
+    assert found is not None
+    return Seen(*found)
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["unwatched", "watched"])
+def test_a_dump_from_before_the_migration(witnessed: bool, watched: bool, tmp_path: Path) -> None:
+    """It is migrated again, and stores nothing from which it could be told from the ledger that it replaces."""
+    (tmp_path / "witness").mkdir()
+    with postgres_address() as address:
+        known = of_version_one(address)
+        for server in "AB":
+            (tmp_path / server).mkdir(mode=0o700)
+            shutil.copyfile(HERE / "version-1.keys.json", tmp_path / server / "keys.json")
+            (tmp_path / server / "keys.json").chmod(0o600)
+            anchor = Anchor(tmp_path / server / "anchor")
+            anchor.replace(known)
+            anchor.close()
+        place = Place(address, tmp_path, witnessed, account=3)
+        if witnessed:
+            with place.opened("A") as ledger:  # the witness is new
+                ledger.adopt(ledger.head)
+        place.spend("A", 30)
+        if watched:
+            with place.opened("B") as ledger:
+                assert ledger.watch() is None
+        of_version_one(address)
+        assert place.outcome("B") == (REFUSED if watched else BY_WITNESS if witnessed else NOT_NOTICED)
 
 
 def test_one_server_that_notices_closes_the_ledger_for_all(tmp_path: Path) -> None:
