@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
-    from optcomp.center.access import count_failed, let_in, person_of, roles, service_of, spends
+    from optcomp.center.access import count_failed, count_sign_in, let_in, person_of, roles, service_of, spends
     from optcomp.center.app import from_environment, made_from_environment, make_app
     from optcomp.center.backups import back_up, restore
     from optcomp.center.bodies import Number
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from optcomp.center.failures import Busy, CenterError, TookTooLong
     from optcomp.center.invented import invented_people
     from optcomp.center.looked_up import datasets_of, seat_of, seats_of, seen_dataset
+    from optcomp.center.parsing import read_form
     from optcomp.center.people import People, TokenView
     from optcomp.center.persons import ALLOWED, Person
     from optcomp.center.problems import DEFECT, Problem, not_answered, of_library
-    from optcomp.center.protection import SPENDS, described, log
+    from optcomp.center.protection import OPEN_BYTES, SPENDS, described, log, take_body
     from optcomp.center.refusals import Conflict, Forbidden, NeedsSecond, NotFound, NotKnown, Suspended, TooMany
     from optcomp.center.seats import Seat
     from optcomp.center.service import ASKING, Service
@@ -60,6 +61,7 @@ _MODULE_OF = {
     "NotFound": "refusals",
     "NotKnown": "refusals",
     "Number": "bodies",
+    "OPEN_BYTES": "protection",
     "People": "people",
     "Person": "persons",
     "Problem": "problems",
@@ -80,6 +82,7 @@ _MODULE_OF = {
     "Wish": "wishes",
     "back_up": "backups",
     "count_failed": "access",
+    "count_sign_in": "access",
     "datasets_of": "looked_up",
     "declared_of": "sources",
     "demo_server": "demo_process",
@@ -94,6 +97,7 @@ _MODULE_OF = {
     "not_answered": "problems",
     "of_library": "problems",
     "person_of": "access",
+    "read_form": "parsing",
     "restore": "backups",
     "roles": "access",
     "seat_of": "looked_up",
@@ -102,6 +106,7 @@ _MODULE_OF = {
     "serve": "serving",
     "service_of": "access",
     "spends": "access",
+    "take_body": "protection",
     "visitor": "calculators",
 }
 """Every name of the surface, and where it comes from."""
@@ -127,6 +132,7 @@ __all__ = [
     "NotFound",
     "NotKnown",
     "Number",
+    "OPEN_BYTES",
     "People",
     "Person",
     "Problem",
@@ -147,6 +153,7 @@ __all__ = [
     "Wish",
     "back_up",
     "count_failed",
+    "count_sign_in",
     "datasets_of",
     "declared_of",
     "demo_server",
@@ -161,6 +168,7 @@ __all__ = [
     "not_answered",
     "of_library",
     "person_of",
+    "read_form",
     "restore",
     "roles",
     "seat_of",
@@ -169,6 +177,7 @@ __all__ = [
     "serve",
     "service_of",
     "spends",
+    "take_body",
     "visitor",
 ]
 

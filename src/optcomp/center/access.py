@@ -1,4 +1,4 @@
-"""Who may call what: a token, a role, a scope, a rate; all of it before the request is read or anything looked up."""
+"""Who may call what: a token, a rate, a role, a scope; all of it before the request is read or anything looked up."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from optcomp.center.parsing import check_json
 from optcomp.center.persons import Person
 from optcomp.center.problems import Problem
-from optcomp.center.protection import PERSON, SPENDS
+from optcomp.center.protection import PERSON, SPENDS, take_body
 from optcomp.center.refusals import NotKnown, TooMany
 from optcomp.center.service import ASKING, Service
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _NOT_KNOWN = "A token is needed: Authorization: Bearer TOKEN. This one is missing, wrong, revoked or expired."
 _LIMITED_TOKEN = "Your token is limited to some accounts, and this is about all of them."
+_WITHOUT_BODY = {"GET", "HEAD"}
 _ROLES, _LIMITED, _SPENDING = "__optcomp_roles__", "__optcomp_limited__", "__optcomp_spends__"
 
 
@@ -51,6 +53,8 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             person = await run_in_threadpool(_by_token, service_of(request), request)
             await let_in(request, person, self.endpoint)
+            if request.method not in _WITHOUT_BODY:
+                await check_json(request)
             return await handler(request)
 
         return guarded
@@ -63,20 +67,24 @@ def roles_of(endpoint: Callable[..., Any]) -> tuple[str, ...]:
 
 
 async def let_in(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
-    """Let a person through to an endpoint, or refuse them: by role, suspension, scope and rate."""
+    """Let a person through to an endpoint, or refuse them: by rate, role, suspension and scope.
+
+    Only whoever is let through may send a body as large as the settings allow.
+    """
     await run_in_threadpool(_admit, request, person, endpoint)
+    take_body(request)
     ASKING.set(person.id)
 
 
 def _admit(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
+    service = service_of(request)
+    count(service, f"person {person.id}", service.settings.rate)  # what is refused counts too
     if person.role not in roles_of(endpoint):
         raise Problem("forbidden", "Your role may not do this.")
     if person.suspended:
         raise Problem("suspended", "You are suspended. Your seats and what is left in them stay as they are.")
     if person.limited and not getattr(endpoint, _LIMITED, False):
         raise Problem("forbidden", _LIMITED_TOKEN)
-    service = service_of(request)
-    count(service, f"person {person.id}", service.settings.rate)
     request.state.person = person
     setattr(request.state, PERSON, person.id)
     setattr(request.state, SPENDS, getattr(endpoint, _SPENDING, False))
@@ -105,13 +113,25 @@ def _by_token(service: Service, request: Request) -> Person:
 
 def count_failed(service: Service, request: Request) -> None:
     """One more wrong token from this address; refused when there are too many."""
-    address = request.client.host if request.client else "unknown"
-    count(service, f"address {address}", service.settings.logins)
+    count(service, f"address {_address(request)}", service.settings.logins)
 
 
-def count(service: Service, subject: str, limit: int) -> None:
+def count_sign_in(service: Service, request: Request, person: Person) -> None:
+    """One more sign-in of a person, and from this address; refused when there are too many.
+
+    The person comes first: so nobody uses up what others at the same address have.
+    """
+    count(service, f"sign-ins of {person.id}", service.settings.logins)
+    count(service, f"sign-ins from {_address(request)}", service.settings.rate)
+
+
+def count(service: Service, subject: str, limit: int, words: str = "Too many requests: wait a little.") -> None:
     """One more request of a subject in this minute; refused when there are too many."""
     try:
-        service.people.count(subject, limit)
+        service.rates.count(subject, limit)
     except TooMany as error:
-        raise Problem("too_many", "Too many requests: wait a little.", wait=error.seconds) from None
+        raise Problem("too_many", words, wait=error.seconds) from None
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else "unknown"

@@ -11,13 +11,15 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from optcomp.center import bodies, replies
-from optcomp.center.access import GuardedRoute, person_of, roles, service_of, spends
+from optcomp.center.access import GuardedRoute, count, person_of, roles, service_of, spends
 from optcomp.center.bodies import KeyHeader, Number, PathName, one_key
 from optcomp.center.looked_up import datasets_of, seat_of, seats_of, seen_dataset, working_seat
 from optcomp.center.problems import Problem
 from optcomp.center.service import place_of
 
 router = APIRouter(prefix="/api/v1", route_class=GuardedRoute, tags=["analyst"], responses=replies.ERRORS)
+_WISHES = 10  # of one person in a minute; more are refused with 429
+_TOO_MANY_WISHES = f"You may ask for more {_WISHES} times in a minute: wait a little."
 After = Annotated[int, Query(ge=0, lt=2**62, description="The last request that you know.")]
 Most = Annotated[int, Query(ge=1, le=1000, description="So many requests at most.")]
 Newest = Annotated[bool, Query(description="The last requests and not the first ones.")]
@@ -246,6 +248,7 @@ async def share(request: Request, id: Number, number: Number) -> replies.Done:
 @router.post("/seats/{id}/wishes", summary="Ask the owner for more")
 @roles("analyst", limited=True)
 def wish(request: Request, id: Number, body: bodies.WishBody) -> replies.Wish:
-    """A word to the owner."""
+    """A word to the owner; so many in a minute, and so many about one seat that wait for an answer."""
     found, person = working_seat(request, id), person_of(request)
+    count(service_of(request), f"wishes {person.id}", _WISHES, _TOO_MANY_WISHES)
     return replies.Wish(wish=service_of(request).catalogue.wish(found.id, body.words, by=person))

@@ -1,6 +1,7 @@
 """What every request passes before anything reads it, and every response before it leaves.
 
 The Host header is one of those that the owner listed.  A body is counted while it is read, and must come within a time.
+Until somebody is let in, by a token that was looked up, a body may have a few kilobytes; a larger one is not read.
 Responses say that browsers are to keep, frame, sniff and load nothing.  One line of JSON is logged for each request:
 when, what route, how it ended, how long it took, and who asked by number; never a body, a value or an error's text.
 """
@@ -17,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from optcomp.center.meters import Meters
@@ -34,8 +36,12 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")
 """A Host header: a name or an address in brackets, and a port."""
 _BODY_SECONDS = 30.0
 """Within which a body must have come: whoever sends it slower holds a place that others need."""
+OPEN_BYTES = 16 * 1024
+"""Bytes of a body before anybody was let in: forms of pages that need no token have some hundred.  See `take_body`."""
 SPENDS = "optcomp_spends"
 """Under which a request remembers that it may debit."""
+_BODY = "optcomp_body"
+"""Under which a request remembers how large its body may be."""
 PERSON = "optcomp_person"
 """Under which a request remembers who asks."""
 
@@ -73,7 +79,9 @@ class Protection:
             too_large = Problem("too_large", f"A body may have {self._most} bytes.")
             await too_large.response()(scope, receive, send)
             return
-        await self._app(scope, _Counted(receive, self._most), send)
+        body = _Counted(receive, int(length[:20]), self._most)
+        scope.setdefault("state", {})[_BODY] = body
+        await self._app(scope, body, send)
 
     async def _failed(self, scope: Scope, receive: Receive, send: Send) -> None:
         spends = scope.get("state", {}).get(SPENDS, False)
@@ -114,24 +122,45 @@ class _Told:
 
 
 class _Counted:
-    """Receives a body, and refuses to go on when it has become too large or takes too long."""
+    """Receives a body, and refuses to go on when it has become too large or takes too long.
 
-    def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self._left, self._done = receive, most, False
+    One whose length says that it is too large is refused before anything of it is received.
+    """
+
+    def __init__(self, receive: Receive, length: int, most: int) -> None:
+        self._receive, self._length, self._most, self._done = receive, length, most, False
+        self._read, self._limit = 0, min(OPEN_BYTES, most)
         self._until = time.monotonic() + _BODY_SECONDS
+
+    def take(self, most: int | None) -> None:
+        """Take so many bytes from now on, or as many as the settings allow."""
+        self._limit = self._most if most is None else min(most, self._most)
 
     async def __call__(self) -> Message:
         if self._done:
             return await self._receive()
+        if self._length > self._limit:
+            raise HTTPException(413)
         try:
             message = await asyncio.wait_for(self._receive(), max(0.0, self._until - time.monotonic()))
         except TimeoutError:
             raise HTTPException(400) from None
-        self._left -= len(message.get("body", b""))
+        self._read += len(message.get("body", b""))
         self._done = not message.get("more_body", False)
-        if self._left < 0:
+        if self._read > self._limit:
             raise HTTPException(413)
         return message
+
+
+def take_body(request: Request, most: int | None = None) -> None:
+    """Let a request have a body of so many bytes: by default, as many as the settings allow.
+
+    Called for whoever was let in, and for pages that say that they take more; what nobody calls this for has
+    `OPEN_BYTES`, so that a new route without a token is limited too.
+    """
+    body: _Counted | None = getattr(request.state, _BODY, None)
+    if body is not None:
+        body.take(most)
 
 
 def _host(given: str) -> str:

@@ -25,6 +25,7 @@ from optcomp.center.people import People
 from optcomp.center.persons import Person
 from optcomp.center.problems import Problem, not_answered
 from optcomp.center.protection import described, log
+from optcomp.center.rates import Rates
 from optcomp.center.runners import Runners, token_of
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
@@ -70,6 +71,7 @@ class Service:
         self.store = Store(settings)
         self.ledger = Ledger(settings.ledger, **settings.beside_ledger)
         self.people, self.changes = People(self.store), Changes(self.store)
+        self.rates = Rates(self.people)
         self.catalogue = Catalogue(self.store, self.ledger)
         self.choices = Choices(self.store)
         self.runners = Runners(settings, settings.runners)

@@ -60,11 +60,11 @@ class Settings:
     hosts: tuple[str, ...] = _HOSTS
     """By which names the centre may be called."""
     rate: int = 600
-    """Requests of a person in a minute."""
+    """Requests of a person in a minute, refused ones too; and sign-ins from one address."""
     logins: int = 30
-    """Tokens that are not known, from one address in a minute."""
+    """Tokens that are not known, from one address in a minute; and sign-ins of one person."""
     most_bytes: int = 1 << 20
-    """Of the body of a request."""
+    """Of the body of a request, once its token was looked up and let in; until then 16 kB."""
     seconds: float = 60.0
     """For one question."""
     runners: int = 2

@@ -21,6 +21,7 @@ from optcomp.center.tables import PEOPLE, TOKENS, VISITS
 
 _LONGEST = 12 * 3600
 """Seconds of a visit: a working day, after which the token is asked for again."""
+_LIVING = 20  # visits of one person at a time; another one ends those that would end first
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class Visits:
             at = now(connection)
             found = connection.execute(select(TOKENS).where(TOKENS.c.hash == token_hash(token))).one()
             connection.execute(delete(VISITS).where(VISITS.c.expires <= at))
+            theirs = select(VISITS.c.hash).join(TOKENS, VISITS.c.token == TOKENS.c.id)
+            theirs = theirs.where(TOKENS.c.person == found.person).order_by(VISITS.c.expires.desc())
+            connection.execute(delete(VISITS).where(VISITS.c.hash.in_(theirs.offset(_LIVING - 1))))
             connection.execute(
                 insert(VISITS).values(
                     hash=_hash(secret),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from optcomp.center.persons import By, Person, acting
-from optcomp.center.refusals import Conflict, NotFound
+from optcomp.center.refusals import Conflict, NotFound, TooMany
 from optcomp.center.seats import Seats
 from optcomp.center.store import now
 from optcomp.center.tables import AGREEMENTS, DATASETS, PEOPLE, SEATS, WISHES
@@ -16,6 +16,10 @@ from optcomp.errors import InvalidInput
 
 _LONGEST = 2000
 """Characters of a wish."""
+_OPEN = 5  # wishes about one seat that may wait for an owner; more are refused with 429
+_AGAIN = 60.0
+"""Seconds after which somebody may try again whose wishes wait."""
+_TOO_MANY = f"{_OPEN} of your requests about this seat wait for an owner; ask again when one of them is decided"
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Wishes(Seats):
     """What analysts ask of owners, and agree to."""
 
     def wish(self, seat: int, words: str, *, by: By) -> int:
-        """An analyst asks for more than a seat has; the number of the wish."""
+        """An analyst asks for more than a seat has; the number of the wish.  `TooMany` if enough of them wait."""
         plain = isinstance(words, str) and all(char.isprintable() or char in "\n\t" for char in words)
         if not plain or not words.strip() or len(words) > _LONGEST:
             raise InvalidInput("words", type(words).__name__, f"must be text, from 1 to {_LONGEST} characters")
@@ -46,6 +50,9 @@ class Wishes(Seats):
             person = acting(connection, by, "ask")
             if connection.scalar(select(SEATS.c.person).where(SEATS.c.id == seat)) != person.id:
                 raise NotFound("seat", seat)
+            mine = WISHES.c.seat == seat, WISHES.c.person == person.id, WISHES.c.state == "open"
+            if connection.execute(select(func.count()).where(*mine)).scalar_one() >= _OPEN:
+                raise TooMany(_AGAIN, _TOO_MANY)
             values = {"at": now(connection), "seat": seat, "person": person.id, "words": words, "state": "open"}
             return int(connection.execute(insert(WISHES).values(**values).returning(WISHES.c.id)).scalar_one())
 

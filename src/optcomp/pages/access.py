@@ -22,6 +22,7 @@ from starlette.exceptions import HTTPException
 
 from optcomp.center import (
     DEFECT,
+    OPEN_BYTES,
     SPENDS,
     NeedsSecond,
     NotKnown,
@@ -33,27 +34,41 @@ from optcomp.center import (
     log,
     not_answered,
     of_library,
+    read_form,
     service_of,
+    take_body,
 )
 from optcomp.errors import OptcompError
 from optcomp.pages.rendering import page, visit_of, words_for
 from optcomp.pages.words import words
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-_OPEN = "__optcomp_open__"
+_OPEN, _TAKES = "__optcomp_open__", "__optcomp_takes__"
 COOKIE, SECURE_COOKIE = "optcomp_visit", "__Host-optcomp_visit"
 """What holds the secret of a visit: by the second name over TLS, where browsers accept it from this host alone."""
 _FIELDS, _FILES = 5000, 4
 """Fields and files of one form: a plan of a hundred statistics has a thousand."""
+_OPEN_FIELDS = 20
+"""Fields of a form of a page that needs no visit."""
 _SAFE = {"GET", "HEAD"}
 _REFUSED = {404: "not_found", 405: "not_allowed", 413: "too_large"}
 """What the framework refuses."""
 
 
 def open_to_all(endpoint: Endpoint) -> Endpoint:
-    """Marks a page that needs no visit."""
+    """Marks a page that needs no visit: its forms are small, unless it is marked with `takes` too."""
     setattr(endpoint, _OPEN, True)
     return endpoint
+
+
+def takes(most: int) -> Callable[[Endpoint], Endpoint]:
+    """Mark a page that needs no visit with the bytes that its form may have."""
+
+    def mark(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _TAKES, most)
+        return endpoint
+
+    return mark
 
 
 class PageRoute(APIRoute):
@@ -69,6 +84,8 @@ class PageRoute(APIRoute):
                 request.state.visit = await run_in_threadpool(found_visit, request)
                 if not open_page:
                     await _admit(request, self.endpoint)
+                else:
+                    take_body(request, getattr(self.endpoint, _TAKES, OPEN_BYTES))
                 if request.method not in _SAFE:
                     await _check_origin(request, open_page)
                 return await handler(request)
@@ -121,8 +138,9 @@ async def _check_origin(request: Request, open_page: bool) -> None:
 
 
 async def form_of(request: Request) -> FormData:
-    """What a form sent."""
-    return await request.form(max_files=_FILES, max_fields=_FIELDS)
+    """What a form sent; from somebody who was let in, it may have many fields."""
+    known = getattr(request.state, "person", None) is not None
+    return await read_form(request, fields=_FIELDS if known else _OPEN_FIELDS, files=_FILES)
 
 
 def _refusal(request: Request, error: Exception) -> Response:

@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from optcomp.center import ROWS, Busy, CenterError, Problem, TookTooLong, TooMany, access, visitor
-from optcomp.pages.access import PageRoute, form_of, open_to_all
+from optcomp.pages.access import PageRoute, form_of, open_to_all, takes
 from optcomp.pages.calculator_view import EXAMPLES, MOST_TEXT, State, parameters_of, pictures, state_in, state_of
 from optcomp.pages.rendering import page, words_for
 from optcomp.pages.words import words
@@ -28,6 +28,8 @@ _AT_ONCE, _AT_LEISURE = 0.35, 0.5
 """Seconds for the curves of an ordinary page; and the share of all the time there is, when somebody asks for more."""
 _MOST_FILE = 256 * 1024
 """Bytes of a file: more than anybody writes by hand."""
+_FILE_FORM = 2 * _MOST_FILE  # bytes of the form that sends it: a file that is too long is told so beside its field
+_STATE_FORM = 3 * _MOST_FILE  # bytes of the form that sends back what was read of it, which has signs written as %XX
 
 
 @router.get("/calculator")
@@ -39,8 +41,10 @@ async def calculator(request: Request) -> Response:
 
 @router.post("/calculator/file")
 @open_to_all
+@takes(_FILE_FORM)
 async def file(request: Request) -> Response:
     """Read a file into the form; one that is too long for an address is shown at once."""
+    await run_in_threadpool(_count, request)
     form = await form_of(request)
     state, given = state_in(str(form.get("state", ""))[: 4 * MOST_TEXT]), form.get("file")
     try:
@@ -60,19 +64,21 @@ async def file(request: Request) -> Response:
 @open_to_all
 async def certificate(request: Request) -> Response:
     """The proof of the answer, for another program."""
+    await run_in_threadpool(_count, request)
     return await _certificate(request, state_of(request.query_params))
 
 
 @router.post("/calculator/certificate.json")
 @open_to_all
+@takes(_STATE_FORM)
 async def certificate_of_file(request: Request) -> Response:
     """The same for mechanisms that are too long for an address."""
+    await run_in_threadpool(_count, request)
     form = await form_of(request)
-    return await _certificate(request, state_in(str(form.get("state", ""))))
+    return await _certificate(request, await run_in_threadpool(state_in, str(form.get("state", ""))))
 
 
 async def _certificate(request: Request, state: State) -> Response:
-    await run_in_threadpool(_count, request)
     found = await _asked(request, "certificate", given=state.given)
     text = json.dumps(found["certificate"], indent=2, ensure_ascii=True, allow_nan=False) + "\n"
     headers = {"Content-Disposition": 'attachment; filename="certificate.json"', "Cache-Control": "no-store"}
@@ -127,7 +133,6 @@ async def _if_in_time(request: Request, job: str, **arguments: Any) -> dict[str,
 
 async def _read(request: Request, given: UploadFile | None) -> Mapping[str, Any]:
     t = words_for(request)
-    await run_in_threadpool(_count, request)
     content = b"" if given is None else await given.read(_MOST_FILE + 1)
     if given is None or not given.filename:
         raise Problem("invalid", str(t("calculator.no_file")), argument="file")

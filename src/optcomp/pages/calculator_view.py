@@ -7,6 +7,7 @@ it is kept.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -110,7 +111,9 @@ def state_of(query: QueryParams) -> State:
 
 def state_in(text: str) -> State:
     """The state that a hidden field says; of one that our pages did not make, the beginning."""
-    return state_of(QueryParams(parse_qsl(text, keep_blank_values=True)[:_FIELDS]))
+    with suppress(ValueError):
+        return state_of(QueryParams(parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)))
+    return State()
 
 
 def _rows(query: QueryParams) -> list[Mapping[str, str]]:

@@ -10,8 +10,10 @@ from starlette.concurrency import run_in_threadpool
 
 from optcomp.center import (
     NotKnown,
+    Person,
     Visits,
     count_failed,
+    count_sign_in,
     roles,
     service_of,
 )
@@ -45,17 +47,25 @@ async def sign_in(request: Request) -> Response:
     """Begin a visit."""
     form = await form_of(request)
     token, wanted = str(form.get("token", "")).strip(), _local(str(form.get("next", "/")))
-    service = service_of(request)
-    visits = Visits(service.store)
     try:
-        secret = await run_in_threadpool(visits.begin, token)
+        person, secret = await run_in_threadpool(_begun, request, token)
     except NotKnown:
-        await run_in_threadpool(count_failed, service, request)
         return page(request, "sign_in.html", status=401, next=wanted, wrong=True)
-    visit = await run_in_threadpool(visits.who, secret)
-    made = RedirectResponse(HOMES[visit.person.role] if wanted == "/" else wanted, status_code=303)
+    made = RedirectResponse(HOMES[person.role] if wanted == "/" else wanted, status_code=303)
     made.set_cookie(cookie_name(request), secret, httponly=True, samesite="strict", **_secure(request))
     return made
+
+
+def _begun(request: Request, token: str) -> tuple[Person, str]:
+    """Whose token this is, and the secret of a new visit of theirs."""
+    service = service_of(request)
+    try:
+        person = service.people.who(token)
+        count_sign_in(service, request, person)
+        return person, Visits(service.store).begin(token)
+    except NotKnown:
+        count_failed(service, request)
+        raise
 
 
 @router.post("/sign-out")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from optcomp.center import people, protection, runners
+from optcomp.center import people, protection, rates, runners
 from optcomp.center.protection import described
 from optcomp.center.store import now
 from tests.unit.center.clocks import Clock
@@ -143,6 +143,7 @@ def test_rates_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with centre.service.store.read() as connection:
             minute = now(connection) // 60
         monkeypatch.setattr(people, "now", lambda connection: 60 * minute + 40)
+        monkeypatch.setattr(rates, "time", Clock())
         found = [centre.call("get", "/api/v1/me", "ada") for _ in range(12)]
         assert [each.status_code for each in found] == [200] * 5 + [429] * 7
         assert found[-1].headers["retry-after"] == "20"
