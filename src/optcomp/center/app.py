@@ -25,6 +25,7 @@ from optcomp.center.logs import log_as_json
 from optcomp.center.problems import add_handlers
 from optcomp.center.processes import keep_loaded
 from optcomp.center.protection import Protection
+from optcomp.center.readiness import READY
 from optcomp.center.service import Service
 from optcomp.center.settings import Settings
 from optcomp.errors import InvalidInput
@@ -111,14 +112,14 @@ def _add_open_pages(app: FastAPI) -> None:
 
     @app.get("/ready", summary="Whether questions can be answered", tags=["operations"])
     async def ready(request: Request, response: Response) -> replies.Ready:
-        """Status 503 while the ledger may be a copy or cannot be reached, or no process answers.
+        """Status 503 while the ledger may be a copy or cannot be reached, no token is looked up, or no process answers.
 
-        The ledger is looked at every few seconds, not by this request.
+        All of this is tried every few seconds, not by this request.
         """
         service: Service = request.app.state.service
-        state = service.readiness()
-        response.status_code = 200 if state == "ready" else 503
-        return replies.Ready(ok=state == "ready", state=state)
+        state = service.readiness.state
+        response.status_code = 200 if state == READY else 503
+        return replies.Ready(ok=state == READY, state=state)
 
     @app.get("/metrics", summary="Counts and times", tags=["operations"], response_class=PlainTextResponse)
     async def metrics(request: Request) -> str:

@@ -285,6 +285,11 @@ def dry_run(
     return {"dry_run": True, **answer, "receipt": None}
 
 
+def ping(ledger: Ledger, settings: Place) -> Document:
+    """How far the ledger has come: whoever asks learns that this process works, and reaches the ledger."""
+    return {"sequence": ledger.head.sequence}
+
+
 def finish_waiting(ledger: Ledger, settings: Place, *, seats: Sequence[Mapping[str, str]]) -> Document:
     """Run what was paid for in these slots and has no answer, because the process that ran it is gone."""
     done: dict[str, list[int]] = {"finished": [], "left": []}
@@ -317,6 +322,7 @@ JOBS: dict[str, Job] = {
         export,
         accounts,
         dry_run,
+        ping,
         finish_waiting,
         *PLANNING_JOBS,
         *RELEASE_JOBS,

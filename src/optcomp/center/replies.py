@@ -352,8 +352,8 @@ class Ready(Reply):
 
     ok: bool = Field(description="Whether they can.")
     state: str = Field(
-        description="`ready`; `doubt`: the ledger may be a copy; `unreachable`: the ledger cannot be read; "
-        "`processes`: no process answers."
+        description="`ready`; `doubt`: the ledger may be a copy; `unreachable`: the ledger cannot be read; `database`: "
+        "no token can be looked up in the centre's database; `processes`: a process does not answer, or does not start."
     )
 
 

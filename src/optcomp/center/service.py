@@ -26,6 +26,7 @@ from optcomp.center.persons import Person
 from optcomp.center.problems import Problem, not_answered
 from optcomp.center.protection import described, log
 from optcomp.center.rates import Rates
+from optcomp.center.readiness import Readiness
 from optcomp.center.runners import Runners, token_of
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
@@ -48,9 +49,8 @@ _MOST_REFUSALS = 30
 _AGAIN = 30.0
 """Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
 _WATCH = 5.0
-"""Seconds after which the ledger is looked at again; a restore to a point after the last look is not noticed by it."""
-_STALE = 60.0
-"""Seconds after the last look from which on the service does not count as ready."""
+"""Seconds after which it is tried again whether questions can be answered, and the ledger is looked at: a restore to a
+point after the last look is not noticed by it."""
 
 ASKING: ContextVar[int | None] = ContextVar("optcomp_asking", default=None)
 """Who asks, by number: set once for each request, so that no endpoint can forget whose turn a job takes."""
@@ -77,13 +77,10 @@ class Service:
         self.runners = Runners(settings, settings.runners)
         self.cancelling = Cancelling(self.store, self.runners)
         self.meters, self._buckets = Meters(), Buckets(settings.bucket)
+        self.readiness = Readiness(self.ledger, self.people, self.runners)
         self.calculators = Calculators(settings)
         self._finishing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._doubt: str | None = None
-        """Why the ledger may be a copy, when it was looked at last."""
-        self._looked: float | None = None
-        """When that was, by the clock of the event loop; None if the ledger could not be looked at."""
         self._calculating: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -91,7 +88,7 @@ class Service:
         await self.runners.start()
         if self._calculates:
             self._calculating = asyncio.create_task(self.calculators.start())
-        await self.watch()
+        await self.readiness.look()
         self._finishing = asyncio.create_task(self._keep_finishing())
         self._watching = asyncio.create_task(self._keep_watching())
 
@@ -103,30 +100,10 @@ class Service:
                 log({"event": "finish", "failure": described(error)})
             await asyncio.sleep(_AGAIN)
 
-    async def watch(self) -> None:
-        """Look whether the ledger may be a copy; let anchor and witness know how far it has come if it is not."""
-        try:
-            doubt = await run_in_threadpool(self.ledger.watch)
-        except Exception as error:  # it cannot be reached now; nothing is debited meanwhile
-            log({"event": "watch", "failure": described(error)})
-            self._looked = None
-            return
-        if doubt is not None and doubt != self._doubt:
-            log({"event": "ledger in doubt", "reason": doubt})
-        self._doubt, self._looked = doubt, asyncio.get_running_loop().time()
-
     async def _keep_watching(self) -> None:
         while True:
             await asyncio.sleep(_WATCH)
-            await self.watch()
-
-    def readiness(self) -> str:
-        """Return "ready", or why no question can be answered now: "doubt", "unreachable" or "processes"."""
-        if self._looked is None or asyncio.get_running_loop().time() > self._looked + _STALE:
-            return "unreachable"
-        if self._doubt is not None:
-            return "doubt"
-        return "ready" if self.runners.processes else "processes"
+            await self.readiness.look()
 
     async def finish(self) -> None:
         """Run requests that were paid for and whose process is gone, under their own keys."""
@@ -223,6 +200,7 @@ class Service:
                 task.cancel()
                 with suppress(asyncio.CancelledError, CenterError):
                     await task
+        await self.readiness.close()
         await self.runners.close()
         await self.cancelling.close()
         if self._calculating is not None:

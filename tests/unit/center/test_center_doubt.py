@@ -62,7 +62,7 @@ def test_a_receipt_that_shows_what_is_missing_closes_the_ledger(centre: Served, 
     found = presented(centre, who, lost)
     assert found["closed"]
     assert found["problem"].startswith("a receipt knows entry 1000000, and this ledger ends at entry ")
-    centre.wait(centre.service.watch())
+    centre.wait(centre.service.readiness.look())
     ready = centre.call("GET", READY)
     assert (ready.status_code, ready.json()) == (503, {"ok": False, "state": "doubt"})
     assert centre.call("GET", "/health").status_code == 200
@@ -83,7 +83,7 @@ def test_a_ledger_that_cannot_be_reached(centre: Served, monkeypatch: pytest.Mon
     anchor = centre.settings.private / "anchor"
     anchor.unlink()
     anchor.mkdir()  # cannot be read as a file
-    centre.wait(centre.service.watch())
+    centre.wait(centre.service.readiness.look())
     ready = centre.call("GET", READY)
     assert (ready.status_code, ready.json()) == (503, {"ok": False, "state": "unreachable"})
 
