@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from optcomp.late import late, names_of
 
 if TYPE_CHECKING:
-    from optcomp.center.access import count_failed, count_sign_in, let_in, person_of, roles, service_of, spends
+    from optcomp.center.access import (
+        count_body,
+        count_failed,
+        count_sign_in,
+        let_in,
+        person_of,
+        roles,
+        service_of,
+        spends,
+    )
     from optcomp.center.app import from_environment, made_from_environment, make_app
     from optcomp.center.backups import back_up, restore
     from optcomp.center.bodies import Number
@@ -81,6 +90,7 @@ _MODULE_OF = {
     "Waiting": "changes",
     "Wish": "wishes",
     "back_up": "backups",
+    "count_body": "access",
     "count_failed": "access",
     "count_sign_in": "access",
     "datasets_of": "looked_up",
@@ -152,6 +162,7 @@ __all__ = [
     "Waiting",
     "Wish",
     "back_up",
+    "count_body",
     "count_failed",
     "count_sign_in",
     "datasets_of",

@@ -12,14 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from optcomp.center.parsing import check_json
 from optcomp.center.persons import Person
 from optcomp.center.problems import Problem
-from optcomp.center.protection import PERSON, SPENDS, take_body
+from optcomp.center.protection import OPEN_BYTES, PERSON, SPENDS, take_body
 from optcomp.center.refusals import NotKnown, TooMany
 from optcomp.center.service import ASKING, Service
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _NOT_KNOWN = "A token is needed: Authorization: Bearer TOKEN. This one is missing, wrong, revoked or expired."
 _LIMITED_TOKEN = "Your token is limited to some accounts, and this is about all of them."
-_WITHOUT_BODY = {"GET", "HEAD"}
+_WITHOUT_BODY, _BODY_COUNTED = {"GET", "HEAD"}, "optcomp_body_counted"
 _ROLES, _LIMITED, _SPENDING = "__optcomp_roles__", "__optcomp_limited__", "__optcomp_spends__"
 
 
@@ -54,6 +54,7 @@ class GuardedRoute(APIRoute):
             person = await run_in_threadpool(_by_token, service_of(request), request)
             await let_in(request, person, self.endpoint)
             if request.method not in _WITHOUT_BODY:
+                await count_body(request)
                 await check_json(request)
             return await handler(request)
 
@@ -111,6 +112,18 @@ def _by_token(service: Service, request: Request) -> Person:
         raise Problem("not_known", _NOT_KNOWN) from None
 
 
+async def count_body(request: Request) -> None:
+    """Read the body of whoever was let in: a large one counts as more requests, because parsing it takes longer.
+
+    It never counts as more than half of what the person has in a minute: else it could not be sent at all.
+    """
+    service, more = service_of(request), len(await request.body()) // OPEN_BYTES
+    if more and not getattr(request.state, _BODY_COUNTED, False):
+        setattr(request.state, _BODY_COUNTED, True)
+        subject, limit = f"person {person_of(request).id}", service.settings.rate
+        await run_in_threadpool(count, service, subject, limit, amount=min(more, limit // 2))
+
+
 def count_failed(service: Service, request: Request) -> None:
     """One more wrong token from this address; refused when there are too many."""
     count(service, f"address {_address(request)}", service.settings.logins)
@@ -125,10 +138,12 @@ def count_sign_in(service: Service, request: Request, person: Person) -> None:
     count(service, f"sign-ins from {_address(request)}", service.settings.rate)
 
 
-def count(service: Service, subject: str, limit: int, words: str = "Too many requests: wait a little.") -> None:
-    """One more request of a subject in this minute; refused when there are too many."""
+def count(
+    service: Service, subject: str, limit: int, words: str = "Too many requests: wait a little.", *, amount: int = 1
+) -> None:
+    """So many more requests of a subject in this minute; refused when there are too many."""
     try:
-        service.rates.count(subject, limit)
+        service.rates.count(subject, limit, amount)
     except TooMany as error:
         raise Problem("too_many", words, wait=error.seconds) from None
 

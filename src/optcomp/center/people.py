@@ -228,21 +228,26 @@ class People:
                 raise NotKnown
         return person_of(found, read_scope(found.scope))
 
-    def count(self, subject: str, limit: int) -> None:
-        """One more of a subject in this minute; `TooMany` if that is more than the limit."""
+    def count(self, subject: str, limit: int, amount: int = 1) -> None:
+        """So many more of a subject in this minute; `TooMany` if that is more than the limit."""
+        found, at = self._counted(subject, amount)
+        if found > limit:
+            raise TooMany(_left(at))
+
+    def _counted(self, subject: str, amount: int) -> tuple[int, float]:
+        """How many that makes, and when it was counted."""
         with self._store.write_lightly() as connection:
             at = now(connection)
             minute = int(at // 60)
             kind = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
-            first = kind(COUNTERS).values(subject=subject, minute=minute, count=1)
+            first = kind(COUNTERS).values(subject=subject, minute=minute, count=amount)
             more = first.on_conflict_do_update(
-                index_elements=[COUNTERS.c.subject, COUNTERS.c.minute], set_={"count": COUNTERS.c.count + 1}
+                index_elements=[COUNTERS.c.subject, COUNTERS.c.minute], set_={"count": COUNTERS.c.count + amount}
             )
             found = int(connection.execute(more.returning(COUNTERS.c.count)).scalar_one())
-            if found == 1:
+            if found == amount:
                 connection.execute(delete(COUNTERS).where(COUNTERS.c.minute <= minute - _KEPT))
-        if found > limit:
-            raise TooMany(_left(at))
+        return found, at
 
     def check_count(self, subject: str, limit: int) -> None:
         """`TooMany` if a subject has reached the limit in this minute; nothing is counted."""

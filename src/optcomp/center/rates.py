@@ -24,13 +24,13 @@ class Rates:
         self._people = people
         self._until: dict[str, float] = {}
 
-    def count(self, subject: str, limit: int) -> None:
-        """One more request of a subject in this minute; `TooMany` if there are too many, with the seconds to wait."""
+    def count(self, subject: str, limit: int, amount: int = 1) -> None:
+        """So many more of a subject in this minute; `TooMany` if there are too many, with the seconds to wait."""
         left = self._until.get(subject, 0.0) - time.monotonic()
         if left > 0:
             raise TooMany(left)
         try:
-            self._people.count(subject, limit)
+            self._people.count(subject, limit, amount)
         except TooMany as error:
             self._remember(subject, error.seconds)
             raise

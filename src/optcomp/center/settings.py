@@ -60,7 +60,8 @@ class Settings:
     hosts: tuple[str, ...] = _HOSTS
     """By which names the centre may be called."""
     rate: int = 600
-    """Requests of a person in a minute, refused ones too; and sign-ins from one address."""
+    """Requests of a person in a minute, refused ones too, and one more for each 16 kB of a body; and sign-ins from one
+    address."""
     logins: int = 30
     """Tokens that are not known, from one address in a minute; and sign-ins of one person."""
     most_bytes: int = 1 << 20

@@ -29,6 +29,7 @@ from optcomp.center import (
     Problem,
     Visit,
     Visits,
+    count_body,
     described,
     let_in,
     log,
@@ -140,6 +141,8 @@ async def _check_origin(request: Request, open_page: bool) -> None:
 async def form_of(request: Request) -> FormData:
     """What a form sent; from somebody who was let in, it may have many fields."""
     known = getattr(request.state, "person", None) is not None
+    if known:
+        await count_body(request)
     return await read_form(request, fields=_FIELDS if known else _OPEN_FIELDS, files=_FILES)
 
 

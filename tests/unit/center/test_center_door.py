@@ -142,6 +142,18 @@ def test_refused_requests_count(tmp_path: Path, still: Callable[[Served], None],
         assert centre.call("get", "/api/v1/me", "ben").status_code == 200
 
 
+def test_large_bodies_count_as_several_requests(tmp_path: Path, still: Callable[[Served], None]) -> None:
+    """Once more for every 16 kB; and no more than half of the limit, so that one can be sent at all."""
+    with served(tmp_path / "home", processes=False, rate=20) as centre:
+        still(centre)
+        for size, number in ((OPEN_BYTES - 200, 1), (3 * OPEN_BYTES, 4), (60 * OPEN_BYTES, 11)):
+            before = sum(counted(centre).values())
+            found = centre.call("post", "/api/v1/owner/people", "olga", {"name": "x" * size, "role": "analyst"})
+            assert (found.status_code, sum(counted(centre).values()) - before) == (422, number)
+        found = centre.call("post", "/api/v1/owner/people", "olga", {"name": "x" * 7 * OPEN_BYTES, "role": "analyst"})
+        assert (found.status_code, found.json()["error"]) == (429, "too_many")
+
+
 def counted(centre: Served) -> dict[str, int]:
     with centre.service.store.read() as connection:
         rows = connection.execute(select(COUNTERS.c.subject, COUNTERS.c["count"])).all()
