@@ -19,7 +19,9 @@ from optcomp.center.service import ASKING, Service
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 _NOT_KNOWN = "A token is needed: Authorization: Bearer TOKEN. This one is missing, wrong, revoked or expired."
 _LIMITED_TOKEN = "Your token is limited to some accounts, and this is about all of them."
-_WITHOUT_BODY, _BODY_COUNTED = {"GET", "HEAD"}, "optcomp_body_counted"
+_WITHOUT_BODY = {"GET", "HEAD"}
+_COUNTED = "optcomp_counted"
+"""Under which a request remembers for whom it counts, until its body was counted."""
 _ROLES, _LIMITED, _SPENDING = "__optcomp_roles__", "__optcomp_limited__", "__optcomp_spends__"
 
 
@@ -78,8 +80,7 @@ async def let_in(request: Request, person: Person, endpoint: Callable[..., Any])
 
 
 def _admit(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
-    service = service_of(request)
-    count(service, f"person {person.id}", service.settings.rate)  # what is refused counts too
+    count_request(request, f"person {person.id}", service_of(request).settings.rate)  # what is refused counts too
     if person.role not in roles_of(endpoint):
         raise Problem("forbidden", "Your role may not do this.")
     if person.suspended:
@@ -113,15 +114,21 @@ def _by_token(service: Service, request: Request) -> Person:
 
 
 async def count_body(request: Request) -> None:
-    """Read the body of whoever was let in: a large one counts as more requests, because parsing it takes longer.
+    """Read a body: a large one counts as more requests of whoever was counted for it, because parsing takes longer.
 
-    It never counts as more than half of what the person has in a minute: else it could not be sent at all.
+    It never counts as more than half of what they have in a minute: else it could not be sent at all.
     """
-    service, more = service_of(request), len(await request.body()) // OPEN_BYTES
-    if more and not getattr(request.state, _BODY_COUNTED, False):
-        setattr(request.state, _BODY_COUNTED, True)
-        subject, limit = f"person {person_of(request).id}", service.settings.rate
-        await run_in_threadpool(count, service, subject, limit, amount=min(more, limit // 2))
+    more, counted = len(await request.body()) // OPEN_BYTES, getattr(request.state, _COUNTED, None)
+    if more and counted is not None:
+        setattr(request.state, _COUNTED, None)
+        subject, limit = counted
+        await run_in_threadpool(count, service_of(request), subject, limit, amount=min(more, limit // 2))
+
+
+def count_request(request: Request, subject: str, limit: int) -> None:
+    """One more request of a subject in this minute, for which its body counts too; refused when there are too many."""
+    count(service_of(request), subject, limit)
+    setattr(request.state, _COUNTED, (subject, limit))
 
 
 def count_failed(service: Service, request: Request) -> None:

@@ -87,7 +87,7 @@ class Settings:
     calculator_memory: int = 1024
     """Megabytes that such a process may take beyond what it has when it starts; 0 is no limit."""
     calculations: int = 300
-    """Calculations from one address in a minute."""
+    """Calculations from one address in a minute, and one more for each 16 kB of a file."""
     bucket: float = 0.0
     """Responses after a debit leave at whole multiples of so many seconds; 0 is off."""
     two_persons: bool = False

@@ -141,8 +141,7 @@ async def _check_origin(request: Request, open_page: bool) -> None:
 async def form_of(request: Request) -> FormData:
     """What a form sent; from somebody who was let in, it may have many fields."""
     known = getattr(request.state, "person", None) is not None
-    if known:
-        await count_body(request)
+    await count_body(request)
     return await read_form(request, fields=_FIELDS if known else _OPEN_FIELDS, files=_FILES)
 
 

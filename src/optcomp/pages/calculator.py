@@ -147,9 +147,9 @@ async def _read(request: Request, given: UploadFile | None) -> Mapping[str, Any]
 
 
 def _count(request: Request) -> None:
-    """One more calculation from this address."""
-    service = access.service_of(request)
-    access.count(service, f"calculator {visitor(_address(request))}", service.settings.calculations)
+    """One more calculation from this address; a large form counts as several."""
+    limit = access.service_of(request).settings.calculations
+    access.count_request(request, f"calculator {visitor(_address(request))}", limit)
 
 
 def _address(request: Request) -> str:

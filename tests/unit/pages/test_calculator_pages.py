@@ -14,11 +14,12 @@ from urllib.parse import quote, urlencode
 import pytest
 
 import optcomp as oc
-from optcomp.center import people
+from optcomp.center import people, rates
 from optcomp.checker import check
 from optcomp.pages import make_app
 from optcomp.pages.calculator_view import EXAMPLES, MOST_TEXT, state_in
 from optcomp.reading import MechanismCounts
+from tests.unit.center.clocks import Clock
 from tests.unit.center.served import PATIENCE, Served, served
 from tests.unit.pages.visitors import Visitor, hidden_fields, words_of
 
@@ -249,6 +250,7 @@ def test_an_address_has_a_rate(tmp_path_factory: pytest.TempPathFactory, monkeyp
     home = tmp_path_factory.mktemp("rate") / "home"
     with served(home, make_app, processes=False, calculations=2) as found:
         monkeypatch.setattr(people, "now", lambda connection: 60 * 10**7 + 40)
+        monkeypatch.setattr(rates, "time", Clock())
         at = Visitor(found)
         replies = [at.get(address(mechanisms="0.1")) for _ in range(6)]
         assert [each.status_code for each in replies] == [200] * 2 + [429] * 4

@@ -181,6 +181,16 @@ def test_files_of_a_form(centre: Served) -> None:
     assert "0.1x50000" in found.headers["location"]
 
 
+def test_large_files_without_a_visit_count_as_several_calculations(tmp_path: Path) -> None:
+    with served(tmp_path / "home", make_app, processes=False, calculations=40) as centre:
+        sent = [
+            Visitor(centre)._asked("POST", "/calculator/file", files={"file": ("a.csv", b"0.1\n" * 40_000)})
+            for _ in range(12)
+        ]
+    assert sent[0].status_code == 303
+    assert [each.status_code for each in sent].count(429) >= 4  # also if a minute begins meanwhile
+
+
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("strict") / "home"
