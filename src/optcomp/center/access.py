@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from optcomp.center.parsing import check_json
 from optcomp.center.persons import Person
@@ -118,7 +120,10 @@ async def count_body(request: Request) -> None:
 
     It never counts as more than half of what they have in a minute: else it could not be sent at all.
     """
-    more, counted = len(await request.body()) // OPEN_BYTES, getattr(request.state, _COUNTED, None)
+    try:
+        more, counted = len(await request.body()) // OPEN_BYTES, getattr(request.state, _COUNTED, None)
+    except ClientDisconnect:
+        raise HTTPException(400) from None
     if more and counted is not None:
         setattr(request.state, _COUNTED, None)
         subject, limit = counted

@@ -21,7 +21,7 @@ from optcomp.center.tables import PEOPLE, TOKENS, VISITS
 
 _LONGEST = 12 * 3600
 """Seconds of a visit: a working day, after which the token is asked for again."""
-_LIVING = 20  # visits of one person at a time; another one ends those that would end first
+_LIVING = 20  # login sessions of one person; another one ends those that would expire first
 
 
 @dataclass(frozen=True)

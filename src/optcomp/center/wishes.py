@@ -16,10 +16,10 @@ from optcomp.errors import InvalidInput
 
 _LONGEST = 2000
 """Characters of a wish."""
-_OPEN = 5  # wishes about one seat that may wait for an owner; more are refused with 429
+_OPEN = 5  # budget requests of a person about one seat that may wait for an owner; more are refused with 429
 _AGAIN = 60.0
-"""Seconds after which somebody may try again whose wishes wait."""
-_TOO_MANY = f"{_OPEN} of your requests about this seat wait for an owner; ask again when one of them is decided"
+"""Seconds after which somebody whose budget requests wait may try again."""
+_TOO_MANY = f"{_OPEN} of your requests about this seat wait for an owner: ask again when one of them is decided"
 
 
 @dataclass(frozen=True)

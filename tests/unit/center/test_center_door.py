@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -81,6 +82,28 @@ def test_whoever_is_let_in_may_send_more(asked_centre: Served) -> None:
     body = {"name": "x" * 5 * OPEN_BYTES, "role": "analyst"}
     found = asked_centre.call("post", "/api/v1/owner/people", "olga", body)
     assert (found.status_code, found.json()["argument"]) == (422, "name")
+
+
+def test_whoever_goes_away_in_the_middle_of_a_body_is_no_defect(
+    asked_centre: Served, capfd: pytest.CaptureFixture[str]
+) -> None:
+    came: list[dict[str, Any]] = [{"type": "http.request", "body": b"{", "more_body": True}]
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return came.pop() if came else {"type": "http.disconnect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    headers = {"host": "localhost", "authorization": f"Bearer {asked_centre.tokens['ada']}", **JSON}
+    path = f"/api/v1/seats/{asked_centre.seat()}/questions"
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "client": ("127.0.0.1", 1)}
+    scope["headers"] = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    capfd.readouterr()
+    asked_centre.wait(asked_centre.app(scope, receive, send))
+    assert statuses == [422]
+    assert "failure" not in capfd.readouterr().err
 
 
 def hostile() -> dict[str, bytes]:
