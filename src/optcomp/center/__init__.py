@@ -11,6 +11,7 @@ from optcomp.late import late, names_of
 if TYPE_CHECKING:
     from optcomp.center.access import count_failed, let_in, person_of, roles, service_of, spends
     from optcomp.center.app import from_environment, made_from_environment, make_app
+    from optcomp.center.background import started
     from optcomp.center.backups import back_up, restore
     from optcomp.center.bodies import Number
     from optcomp.center.calculations import ROWS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from optcomp.center.failures import Busy, CenterError, TookTooLong
     from optcomp.center.invented import invented_people
     from optcomp.center.looked_up import datasets_of, seat_of, seats_of, seen_dataset
+    from optcomp.center.owner_jobs import OwnerJob
     from optcomp.center.people import People, TokenView
     from optcomp.center.persons import ALLOWED, Person
     from optcomp.center.problems import DEFECT, Problem, not_answered, of_library
@@ -60,6 +62,7 @@ _MODULE_OF = {
     "NotFound": "refusals",
     "NotKnown": "refusals",
     "Number": "bodies",
+    "OwnerJob": "owner_jobs",
     "People": "people",
     "Person": "persons",
     "Problem": "problems",
@@ -102,6 +105,7 @@ _MODULE_OF = {
     "serve": "serving",
     "service_of": "access",
     "spends": "access",
+    "started": "background",
     "visitor": "calculators",
 }
 """Every name of the surface, and where it comes from."""
@@ -127,6 +131,7 @@ __all__ = [
     "NotFound",
     "NotKnown",
     "Number",
+    "OwnerJob",
     "People",
     "Person",
     "Problem",
@@ -169,6 +174,7 @@ __all__ = [
     "serve",
     "service_of",
     "spends",
+    "started",
     "visitor",
 ]
 
