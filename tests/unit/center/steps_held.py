@@ -59,15 +59,19 @@ class _Holding(Runner):
         super().__init__(place, serve_and_hold)
 
 
-def with_processes(settings: Settings, kind: type[Runner] = Runner) -> FastAPI:
-    """The interface of a centre whose processes that read sources are real ones, whatever the others are."""
+Make = Callable[[Settings], FastAPI]
+"""Makes the application of a centre."""
+
+
+def with_processes(settings: Settings, make: Make = make_app, kind: type[Runner] = Runner) -> FastAPI:
+    """A centre whose processes that read sources are real ones, whatever the others are."""
     with patch.object(preparers, "Runner", kind):
-        return make_app(settings)
+        return make(settings)
 
 
-def with_processes_held(settings: Settings) -> FastAPI:
+def with_processes_held(settings: Settings, make: Make = make_app) -> FastAPI:
     """The same; they stand still at the step that the file `step` in the home names, while there is a file `hold`."""
-    return with_processes(settings, _Holding)
+    return with_processes(settings, make, _Holding)
 
 
 def hold(home: Path, step: str) -> None:
