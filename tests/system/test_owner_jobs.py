@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from optcomp.center import Store
 from optcomp.center.settings import shown_address
@@ -106,11 +106,12 @@ def test_a_job_is_ended_by_the_next_server(tmp_path: Path, killed: bool) -> None
                 processes = server.everybody()
                 (server.behead if killed else server.stop)()
                 assert not any(Path(f"/proc/{each}/fd/0").exists() for each in processes)
-            left = home.settings.snapshots / "more" / f".1-{job['id']}.0123abcd"
-            left.mkdir(parents=True)
-            if killed:  # as if half a minute had passed
-                with Store(home.settings) as store, store.write() as connection:
+            with Store(home.settings) as store, store.write() as connection:
+                mark = connection.scalar(select(OWNER_JOBS.c.mark))
+                if killed:  # as if half a minute had passed
                     connection.execute(update(OWNER_JOBS).values(lease=0))
+            left = home.settings.snapshots / "more" / f".1-{mark}.0123abcd"
+            left.mkdir(parents=True)
         finally:
             if not server.ended:
                 server.kill()

@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from optcomp.center.changes import Acting, Changes
-from optcomp.center.folders import new_folder
+from optcomp.center.folders import mark_of, new_folder
 from optcomp.center.hidden import Hidden, hidden_from
 from optcomp.center.persons import By, Person, acting
 from optcomp.center.refusals import Conflict, NeedsSecond, NotFound
@@ -256,7 +256,8 @@ class Datasets:
             how |= {"table": detail["table"] if isinstance(source, Path) else None, "memory": self._memory}
             made = Table(source, **declared.arguments, **how)
             report("freezing the table", 0)
-            folder = new_folder(self._store.settings.snapshots / detail["name"], self._job)
+            mark = mark_of(self._store, self._job)
+            folder = new_folder(self._store.settings.snapshots / detail["name"], mark)
             made.save(folder, connection=keeper_of(source))
         report("entering it", 0)
         return made

@@ -11,6 +11,7 @@ that registers, and is done then whatever becomes of its process; one that was e
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -19,6 +20,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func,
 
 from optcomp.center.persons import Person, read_scope
 from optcomp.center.refusals import NotFound
+from optcomp.center.sources import written_source
 from optcomp.center.store import Store, now, written
 from optcomp.center.tables import ACTIVE, OWNER_JOBS, PEOPLE
 
@@ -28,6 +30,8 @@ _KEPT = 7 * 86400.0
 """Seconds after its end from which on a job is forgotten, with its result."""
 _LISTED = 100
 """Jobs in a list, the newest first; older ones are found by number."""
+_NAMED = ("name", "source", "table", "confirmation", "draft")
+"""Arguments that say what a job is about."""
 _INTERRUPTED = {"error": "conflict", "message": "The server ended meanwhile. Nothing was registered; start it again."}
 """The error of a job whose worker is gone."""
 
@@ -108,7 +112,7 @@ class OwnerJobs:
                 return int(known), False
             about = {"kind": kind, "person": person.id, "account": account, "detail": written(dict(detail)), "key": key}
             about |= {"scope": None if person.scope is None else written(list(person.scope))}
-            about |= {"state": "waiting", "stop": False, "lease": at + LEASE, "asked": at}
+            about |= {"mark": secrets.token_hex(8), "state": "waiting", "stop": False, "lease": at + LEASE, "asked": at}
             row = insert(OWNER_JOBS).values(**about).returning(OWNER_JOBS.c.id)
             return int(connection.execute(row).scalar_one()), True
 
@@ -169,15 +173,15 @@ class OwnerJobs:
 
     def end_lapsed(self) -> None:
         """Interrupt jobs whose worker is gone."""
-        with self._store.write() as connection:
+        active = OWNER_JOBS.c.state.in_(ACTIVE)
+        with self._store.read() as connection:
             at = now(connection)
-            lapsed = and_(OWNER_JOBS.c.state.in_(ACTIVE), OWNER_JOBS.c.lease < at)
-            values = {"error": _unless_registered(written(_INTERRUPTED)), "step": None, "share": None}
-            values |= {
-                "state": _unless_registered("interrupted", "done"),
-                "ended": func.coalesce(OWNER_JOBS.c.ended, at),
-            }
-            connection.execute(update(OWNER_JOBS).where(lapsed).values(**values))
+            if connection.scalar(select(OWNER_JOBS.c.id).where(active, OWNER_JOBS.c.lease < at).limit(1)) is None:
+                return
+        values = {"error": _unless_registered(written(_INTERRUPTED)), "step": None, "share": None}
+        values |= {"state": _unless_registered("interrupted", "done"), "ended": func.coalesce(OWNER_JOBS.c.ended, at)}
+        with self._store.write() as connection:
+            connection.execute(update(OWNER_JOBS).where(active, OWNER_JOBS.c.lease < at).values(**values))
 
     def _seen(self, which: ColumnElement[bool], viewer: Person) -> list[OwnerJob]:
         found = (each.as_seen_by(viewer) for each in self._found(which))
@@ -187,18 +191,21 @@ class OwnerJobs:
         """Jobs, the newest first; one whose worker is gone has ended, and is told so."""
         wanted = select(OWNER_JOBS, PEOPLE.c.name.label("who")).join(PEOPLE, PEOPLE.c.id == OWNER_JOBS.c.person)
         wanted = wanted.where(which).order_by(OWNER_JOBS.c.id.desc())
-        for last in (False, True):
-            with self._store.read() as connection:
-                at, rows = now(connection), connection.execute(wanted).all()
-            if last or not any(row.state in ACTIVE and row.lease < at for row in rows):
-                break
-            self.end_lapsed()
+        self.end_lapsed()
+        with self._store.read() as connection:
+            rows = connection.execute(wanted).all()
         return [_job(row) for row in rows]
 
     @staticmethod
     def _change(connection: Connection, number: int, **values: Any) -> None:
         mine = and_(OWNER_JOBS.c.id == number, OWNER_JOBS.c.state.in_(ACTIVE))
         connection.execute(update(OWNER_JOBS).where(mine).values(**values))
+
+
+def named(arguments: Document) -> dict[str, Any]:
+    """What a job is about: everything else may hold what nobody needs to read again."""
+    found = {name: arguments[name] for name in _NAMED if arguments.get(name) is not None}
+    return found | ({"source": written_source(found["source"])} if "source" in found else {})
 
 
 def _unless_registered(value: str | None, otherwise: str | None = None) -> Any:

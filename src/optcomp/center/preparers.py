@@ -18,14 +18,13 @@ from typing import Any, TypeVar
 
 from optcomp.center.failures import Busy, Cancelled, CannotStart, CenterError, RunnerDied, TookTooLong
 from optcomp.center.folders import remove_leftovers
-from optcomp.center.owner_jobs import LEASE, OwnerJob, OwnerJobs
+from optcomp.center.owner_jobs import LEASE, OwnerJob, OwnerJobs, named
 from optcomp.center.persons import Person
-from optcomp.center.problems import Problem
+from optcomp.center.problems import DEFECT, Problem
 from optcomp.center.processes import Runner
 from optcomp.center.protection import described, log
-from optcomp.center.refusals import NeedsSecond
 from optcomp.center.settings import Settings
-from optcomp.center.source_jobs import serve
+from optcomp.center.source_jobs import outcome_of, serve
 from optcomp.center.store import Store
 from optcomp.center.turns import Gate, Turns
 from optcomp.errors import InvalidInput
@@ -45,10 +44,6 @@ _STOPPED = {
     "Nothing was registered.",
 }
 """What is told of a job that was stopped: nothing of it can have been registered, and nothing is ever debited."""
-
-
-class Defect(Exception):
-    """An error in a process that nobody foresaw."""
 
 
 @dataclass(eq=False)
@@ -92,10 +87,9 @@ class Preparers:
 
         `Busy` if too many wait, `TooMany` if too many of this owner do; a `Problem` if it was refused or stopped.
         """
-        message, place, number = _written(arguments), self._place(kind, person), None
-        if kind not in LOOKS:
-            number, _ = await self._added(place, kind, arguments, person, account, None)
-        return await asyncio.shield(self._begun(_Call(kind, number, place), message, person))
+        _, task = await self._taken(kind, arguments, person, account, None, noted=kind not in LOOKS)
+        assert task is not None  # without a key no job is another one
+        return await asyncio.shield(task)
 
     async def start(
         self,
@@ -111,13 +105,11 @@ class Preparers:
 
         A job with the same key that has not ended is the same job.
         """
-        message, place = _written(arguments), self._place(kind, person)
-        number, new = await self._added(place, kind, arguments, person, account, key)
-        if new:
-            self._tasks[number] = self._begun(_Call(kind, number, place), message, person)
-            self._tasks[number].add_done_callback(lambda _: self._tasks.pop(number, None))
-        else:
-            self._give_back(place)
+        number, task = await self._taken(kind, arguments, person, account, key, noted=True)
+        assert number is not None
+        if task is not None:
+            self._tasks[number] = task
+            task.add_done_callback(lambda _: self._tasks.pop(number, None))
         if number in self._tasks and patience:
             await asyncio.wait({self._tasks[number]}, timeout=patience)
         return await self._in_thread(self.jobs.job, number, person)
@@ -156,22 +148,29 @@ class Preparers:
         else:
             gate.set_result(runner)
 
-    async def _added(
+    async def _taken(
         self,
-        place: Runner | Gate,
         kind: str,
         arguments: Mapping[str, Any],
         person: Person,
         account: str | None,
         key: str | None,
-    ) -> tuple[int, bool]:
-        detail = {name: arguments[name] for name in _NAMED if arguments.get(name) is not None}
+        *,
+        noted: bool,
+    ) -> tuple[int | None, asyncio.Task[dict[str, Any]] | None]:
+        """The number of a job, if it is noted, and its work; no work if there is a job with this key already."""
+        message, place, number, new = _written(arguments), self._place(kind, person), None, True
         try:
-            add = partial(self.jobs.add, kind, person, detail, account=account, key=key)
-            return await self._in_thread(add)
+            if noted:
+                add = partial(self.jobs.add, kind, person, named(arguments), account=account, key=key)
+                number, new = await self._in_thread(add)
         except BaseException:
-            self._give_back(place)
+            new = False
             raise
+        finally:
+            if not new:
+                self._give_back(place)
+        return number, self._begun(_Call(kind, number, place), message, person) if new else None
 
     def _begun(self, call: _Call, arguments: str, person: Person) -> asyncio.Task[dict[str, Any]]:
         given = {"arguments": arguments, "number": call.number, "person": asdict(person)}
@@ -196,20 +195,15 @@ class Preparers:
             found = await self._worked(call, message)
         except CenterError as error:
             return await self._stopped(call, error)
-        if "result" in found:
-            result: dict[str, Any] = found["result"]
+        result, refusal = outcome_of(found)
+        if result is None:
+            body = refusal.body() if isinstance(refusal, Problem) else {"error": "defect", "message": DEFECT}
+            await self._ended(call, "failed", error=body)
+        else:
             await self._ended(call, "done", result=result)
-            return result
-        if "waits" in found:
-            await self._ended(call, "done", result={"confirmation": found["waits"]["confirmation"]})
-            raise NeedsSecond(**found["waits"])
-        if "refused" in found:
-            refused = found["refused"]
-            problem = Problem(refused["code"], refused["message"], **refused["more"])
-            await self._ended(call, "failed", error=problem.body())
-            raise problem
-        await self._ended(call, "failed", error={"error": "defect", "message": "The server failed."})
-        raise Defect(found["defect"])
+        if refusal is not None:
+            raise refusal
+        return result or {}
 
     async def _worked(self, call: _Call, message: bytes) -> dict[str, Any]:
         runner = call.place if isinstance(call.place, Runner) else await call.place
@@ -225,8 +219,7 @@ class Preparers:
             if not future.done():
                 self._stop(call, "late")
             try:
-                found: dict[str, Any] = json.loads(await future)
-                return found
+                return dict(json.loads(await future))
             except (EOFError, OSError):
                 await self._in_thread(runner.kill)
                 raise (TookTooLong if call.why == "late" else RunnerDied)() from None
@@ -304,7 +297,3 @@ def _written(arguments: Mapping[str, Any]) -> str:
         return json.dumps(dict(arguments), allow_nan=False)
     except (TypeError, ValueError):
         raise InvalidInput("arguments", type(arguments).__name__, "must be plain JSON") from None
-
-
-_NAMED = ("name", "source", "table", "confirmation", "draft")
-"""Arguments that say what a job is about; everything else may hold what nobody needs to read again."""

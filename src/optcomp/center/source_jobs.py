@@ -116,6 +116,24 @@ def perform(workshop: Workshop, job: str, arguments: Mapping[str, Any]) -> Told:
         return {"defect": type(error).__name__}
 
 
+class Defect(Exception):
+    """An error in a process that nobody foresaw."""
+
+
+def outcome_of(found: Told) -> tuple[Told | None, Exception | None]:
+    """The result of a job that `perform` told, and the error that its request is told; what waits has both."""
+    from optcomp.center.problems import Problem
+
+    if "result" in found:
+        return found["result"], None
+    if "waits" in found:
+        return {"confirmation": found["waits"]["confirmation"]}, NeedsSecond(**found["waits"])
+    if "refused" in found:
+        refused = found["refused"]
+        return None, Problem(refused["code"], refused["message"], **refused["more"])
+    return None, Defect(found["defect"])
+
+
 class _Noted:
     """Writes down how far a job has come."""
 

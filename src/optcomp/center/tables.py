@@ -211,6 +211,7 @@ OWNER_JOBS = Table(
     "owner_jobs",
     METADATA,
     Column("id", RowNumber, primary_key=True),
+    Column("mark", String(16), nullable=False),  # in the names of folders that it makes
     Column("kind", String(32), nullable=False),
     Column("person", ForeignKey("people.id"), nullable=False, index=True),
     Column("scope", Text, nullable=True),  # JSON: accounts of the token that asked; NULL is all

@@ -47,7 +47,7 @@ def serve_and_hold(connection: Connection, settings: Settings) -> None:
     """The main loop of a process that stands still at the step in the file `step` of the home; or wants a gigabyte."""
     step = (settings.home / "step").read_text()
     if step == "gigabyte":
-        datasets.new_folder = lambda *_: bytearray(1 << 30)  # type: ignore[attr-defined,assignment,return-value]
+        datasets.new_folder = lambda *_: bytearray(1 << 30)  # type: ignore[attr-defined,assignment]
         serve(connection, settings)
     where, name = STEPS[step]
     setattr(where, name, _holding(settings.home, getattr(where, name), after=step == "noted"))

@@ -29,6 +29,7 @@ from optcomp.center.owner_jobs import OwnerJobs
 from optcomp.center.persons import Person, person_named
 from optcomp.center.tables import FACTS, OWNER_JOBS, TOKENS, VERSION, VERSIONS
 from optcomp.ledger import verify_export
+from tests.servers import empty_database
 from tests.unit.center.homes import Centre
 from tests.unit.center.served import PATIENCE, SECRET, Served, served
 from tests.unit.center.steps_held import go_on, hold, until_held, with_processes, with_processes_held
@@ -66,6 +67,12 @@ def ended(centre: Served, number: int, who: str = "olga") -> dict[str, Any]:
     return dict(centre.wait(asyncio.wait_for(awaited(), PATIENCE)))
 
 
+def mark(store: Store, number: int) -> str:
+    """What is in the names of folders that a job makes."""
+    with store.read() as connection:
+        return str(connection.scalar(select(OWNER_JOBS.c.mark).where(OWNER_JOBS.c.id == number)))
+
+
 def folders(centre: Served, name: str) -> list[str]:
     folder = centre.settings.snapshots / name
     return sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
@@ -94,12 +101,12 @@ def test_a_job_in_the_background_has_the_same_result(centre: Served) -> None:
     assert found["asked"] <= found["began"] <= found["ended"]
     known = centre.service.catalogue.dataset("more")
     assert found["result"] == {**known.document(), "account": "survey"}
-    assert known.snapshot.name == f"1-{number}"
+    assert known.snapshot.name == f"1-{mark(centre.service.store, number)}"
     listed = centre.call("get", f"{OWNER}/jobs", "omar").json()["jobs"]
     assert [each["result"] for each in listed if each["id"] == number] == [None]
     renewed = ended(centre, started(centre, "datasets/more/versions", {"source": "people.parquet"}))
     assert (renewed["state"], renewed["result"]["version"]) == ("done", 2)
-    assert centre.service.catalogue.dataset("more").snapshot.name == f"2-{renewed['id']}"
+    assert centre.service.catalogue.dataset("more").snapshot.name == f"2-{mark(centre.service.store, renewed['id'])}"
     for path, key in (("sources", "entries"), ("columns", "columns"), ("dialect", "dialect")):
         source = {} if path == "sources" else {"source": "people.parquet"}
         asked = centre.call("get", f"{OWNER}/{path}", "olga", params={**source, "background": True})
@@ -163,6 +170,17 @@ def test_an_account_that_a_token_is_not_for_gets_no_job(centre: Served) -> None:
     assert (found["state"], found["account"]) == ("failed", None)
 
 
+def test_a_password_is_in_no_job(centre: Served) -> None:
+    address = "postgresql://olga:hunter2@127.0.0.1:1/people?password=hunter2"
+    for path, body in (("checks", {"source": address, "declaration": ABOUT}), ("datasets", NEW | {"source": address})):
+        found = ended(centre, started(centre, path, body | {"table": "people"}))
+        assert found["state"] == "failed"
+        assert "postgresql://127.0.0.1:1/people" in found["about"]
+        assert "hunter2" not in str(found)
+    with centre.service.store.read() as connection:
+        assert "hunter2" not in str(connection.execute(select(OWNER_JOBS)).all())
+
+
 def test_two_owners_in_the_background(tmp_path: Path) -> None:
     with served(tmp_path / "home", processes=False, two_persons=True) as centre:
         waits = ended(centre, started(centre, "datasets", BODY))
@@ -195,14 +213,23 @@ def test_waiting_jobs_of_an_owner_are_limited(tmp_path: Path) -> None:
         assert names(centre) == ["n0", "n1", "n2", "other", "survey"]
 
 
-KILLED = ["read", "frozen", "account opened", "noted", "registered"]
+STEPS = ["read", "frozen", "account opened", "noted", "registered"]
+KILLED = [(step, "sqlite") for step in STEPS] + [(step, "postgresql") for step in STEPS[2:]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", KILLED)
-def test_kill_9_leaves_nothing_or_all_of_it(tmp_path: Path, step: str) -> None:
+@pytest.mark.parametrize(("step", "databases"), KILLED)
+def test_kill_9_leaves_nothing_or_all_of_it(
+    tmp_path: Path, step: str, databases: str, request: pytest.FixtureRequest
+) -> None:
     """Whenever the process is killed: either nothing is registered, and the same again registers it, or all is."""
-    with served(tmp_path / "home", with_processes_held, processes=False) as centre:
+    given = {}
+    if databases == "postgresql":
+        ledger, database = request.getfixturevalue("center_databases")
+        for address in (ledger, database):
+            empty_database(address)
+        given = {"ledger": ledger, "database": database}
+    with served(tmp_path / "home", with_processes_held, processes=False, **given) as centre:
         hold(centre.settings.home, step)
         number = started(centre, "datasets", NEW)
         centre.wait(until_held(centre.settings.home))
@@ -212,7 +239,7 @@ def test_kill_9_leaves_nothing_or_all_of_it(tmp_path: Path, step: str) -> None:
         go_on(centre.settings.home)
         done = step == "registered"
         assert found["state"] == ("done" if done else "failed")
-        assert folders(centre, "new") == [f"1-{number}"] if done else removed(centre, "new")
+        assert folders(centre, "new") == [f"1-{mark(centre.service.store, number)}"] if done else removed(centre, "new")
         assert ("new" in names(centre)) == done
         if not done:
             assert "Nothing was registered" in found["error"]["message"]
@@ -239,7 +266,7 @@ def test_cancelling_ends_the_process_and_removes_what_it_wrote(tmp_path: Path, b
         (process,) = centre.service.preparers.processes
         running = centre.call("get", f"{OWNER}/jobs/{number}", "olga").json()
         assert (running["state"], running["step"]) == ("running", "entering it")
-        assert folders(centre, "new") == [f"1-{number}"]
+        assert folders(centre, "new") == [f"1-{mark(centre.service.store, number)}"]
         if by_flag:
             with centre.service.store.read() as connection:
                 olga = person_named(connection, "olga")
@@ -331,7 +358,7 @@ def test_a_job_whose_worker_is_gone_is_interrupted_and_can_register_nothing(cent
         slow.register("people", place.file(), **given, epsilon="3", delta="1e-6")
     assert place.catalogue.datasets() == []
     assert jobs.job(lost, olga).state == "interrupted"
-    assert remove_leftovers(place.store) == [f"people/1-{lost}"]
+    assert remove_leftovers(place.store) == [f"people/1-{mark(place.store, lost)}"]
     made = place.catalogue.register("people", place.file(), **given, epsilon="3", delta="1e-6")
     assert made.snapshot.name == "1"
 
@@ -349,20 +376,22 @@ def test_leftovers_are_those_of_jobs_that_ended_and_registered_nothing(centre_of
     jobs, olga = OwnerJobs(place.store), olga_of(place)
     at_work, over, done = (jobs.add("register", olga, {}, account=None, key=None)[0] for _ in range(3))
     jobs.end(over, "failed", error={"error": "conflict"})
+    working, ended, good = (mark(place.store, each) for each in (at_work, over, done))
     made = place.register()
     with place.store.write() as connection:
-        values = {"version": 2, "snapshot": f"snapshots/people/2-{done}", "mark": "x"}
+        values = {"version": 2, "snapshot": f"snapshots/people/2-{ended}", "mark": "x"}
         connection.execute(insert(VERSIONS).values(dataset=made.id, **values))
     jobs.end(done, "done")
-    folder = place.settings.snapshots / "people"
-    kept = ["1", ".9.0123abcd", "notes", f"2-{done}", f"3-{at_work}", f".4-{at_work}.0123abcd"]
-    left = [f"5-{over}", f".6-{over}.89abcdef", f"7-{done}", "8-99999"]
+    folder, unknown = place.settings.snapshots / "people", "f" * 16
+    kept = ["1", ".9.0123abcd", "notes", f"2-{ended}", f"3-{working}", f".4-{working}.0123abcd", f"7-{good}"]
+    kept.append(f"8-{unknown}")  # of a job that a database which was put back has forgotten
+    left = [f"5-{ended}", f".6-{ended}.89abcdef"]
     for name in [*kept, *left]:
         (folder / name).mkdir(exist_ok=True)
     assert sorted(remove_leftovers(place.store)) == sorted(f"people/{name}" for name in left)
     assert sorted(each.name for each in folder.iterdir()) == sorted(kept)
-    assert new_folder(folder, None).name == "4"
-    assert new_folder(folder, 12).name == "4-12"
+    assert new_folder(folder, None).name == "9"
+    assert new_folder(folder, unknown).name == f"9-{unknown}"
 
 
 def test_old_jobs_are_forgotten(centre_of_files: Centre) -> None:
