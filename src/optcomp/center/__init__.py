@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         spends,
     )
     from optcomp.center.app import from_environment, made_from_environment, make_app
+    from optcomp.center.background import started
     from optcomp.center.backups import back_up, restore
     from optcomp.center.bodies import Number
     from optcomp.center.calculations import ROWS
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from optcomp.center.failures import Busy, CenterError, TookTooLong
     from optcomp.center.invented import invented_people
     from optcomp.center.looked_up import datasets_of, seat_of, seats_of, seen_dataset
+    from optcomp.center.owner_jobs import OwnerJob
     from optcomp.center.parsing import read_form
     from optcomp.center.people import People, TokenView
     from optcomp.center.persons import ALLOWED, Person
@@ -71,6 +73,7 @@ _MODULE_OF = {
     "NotKnown": "refusals",
     "Number": "bodies",
     "OPEN_BYTES": "protection",
+    "OwnerJob": "owner_jobs",
     "People": "people",
     "Person": "persons",
     "Problem": "problems",
@@ -116,6 +119,7 @@ _MODULE_OF = {
     "serve": "serving",
     "service_of": "access",
     "spends": "access",
+    "started": "background",
     "take_body": "protection",
     "visitor": "calculators",
 }
@@ -143,6 +147,7 @@ __all__ = [
     "NotKnown",
     "Number",
     "OPEN_BYTES",
+    "OwnerJob",
     "People",
     "Person",
     "Problem",
@@ -188,6 +193,7 @@ __all__ = [
     "serve",
     "service_of",
     "spends",
+    "started",
     "take_body",
     "visitor",
 ]

@@ -1,4 +1,4 @@
-"""What owners do: people, tokens, datasets, batches of slots, wishes, and confirming what another owner asked for.
+"""What owners do: people, tokens, budgets, batches of slots, wishes, and confirming what another owner asked for.
 
 Every change of a budget is logged by whoever makes it, in the same transaction.  Where two owners are wanted, the
 response says what waits for the second one.
@@ -9,18 +9,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 
 from optcomp.center import bodies, releases, replies, shares
 from optcomp.center.access import GuardedRoute, person_of, roles, service_of, spends
+from optcomp.center.background import Background, answered
 from optcomp.center.bodies import Amount, Number, PathName
 from optcomp.center.looked_up import seen_dataset
-from optcomp.center.problems import Problem
 
-_RESPONSES: dict[int | str, dict[str, Any]] = {
-    **replies.ERRORS,
-    202: {"model": replies.Waits, "description": "Another owner must confirm it."},
-}
-router = APIRouter(prefix="/api/v1/owner", route_class=GuardedRoute, tags=["owner"], responses=_RESPONSES)
+_READING = ("register", "register snapshot", "renew")
+"""Changes that read a table or a snapshot when they are confirmed."""
+router = APIRouter(prefix="/api/v1/owner", route_class=GuardedRoute, tags=["owner"], responses=replies.OF_OWNERS)
 
 
 @router.post("/people", summary="Add a person", status_code=201)
@@ -70,79 +69,6 @@ def suspend(request: Request, name: PathName, body: bodies.SuspensionBody) -> re
     """Whoever is suspended may do nothing; what is left in their seats stays."""
     service_of(request).people.suspend(name, body.suspended, by=person_of(request))
     return replies.Done(done=True)
-
-
-@router.get("/sources", summary="What may be registered")
-@roles("owner", limited=True)
-def sources(request: Request) -> replies.Listed:
-    """Files below the folders of the settings, and tables of the listed databases."""
-    return replies.Listed(entries=service_of(request).choices.sources(person_of(request)))
-
-
-@router.get("/columns", summary="The columns of a source")
-@roles("owner", limited=True)
-def columns(
-    request: Request,
-    source: Annotated[
-        str, Query(min_length=1, max_length=1000, description="As listed, or a pattern such as 2025-*.csv.")
-    ],
-    table: Annotated[str | None, Query(max_length=200, description="Of a database.")] = None,
-    multiline: Annotated[bool, Query(description="Whether quoted cells may hold line breaks.")] = False,
-    delimiter: Annotated[str | None, Query(max_length=1, description="Of a CSV file.")] = None,
-    quote: Annotated[str | None, Query(max_length=1, description="Of a CSV file.")] = None,
-    encoding: Annotated[str | None, Query(max_length=20, description="Of a CSV file.")] = None,
-) -> replies.Columns:
-    """Names, and what their types say that they hold; no cell is read."""
-    said = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
-    dialect = {name: value for name, value in said.items() if value is not None} or None
-    choices, person = service_of(request).choices, person_of(request)
-    found = choices.columns(source, table, multiline=multiline, dialect=dialect, viewer=person)
-    return replies.Columns(columns=found, files=choices.files(source, person))
-
-
-@router.get("/dialect", summary="How a file looks written")
-@roles("owner", limited=True)
-def dialect(
-    request: Request,
-    source: Annotated[
-        str, Query(min_length=1, max_length=1000, description="As listed, or a pattern such as 2025-*.csv.")
-    ],
-) -> replies.Proposed:
-    """A proposal from the beginning of a file, for its owner to confirm; null of what is not written in lines."""
-    found = service_of(request).choices.dialect(source, person_of(request))
-    return replies.Proposed(dialect=None if found is None else found.written)
-
-
-@router.post("/checks", summary="Look at a table before it is registered")
-@roles("owner", limited=True)
-def check(request: Request, body: bodies.CheckBody) -> replies.Checked:
-    """Exact counts of what preparation would find, for owners alone; nothing is spent, and the look is noted."""
-    given = body.model_dump(exclude={"source", "declaration"})
-    found = service_of(request).choices.check(body.source, body.declaration, **given, by=person_of(request))
-    return replies.Checked.model_validate(found)
-
-
-@router.post("/datasets", summary="Register a table", status_code=201)
-@roles("owner", limited=True)
-def register(request: Request, body: bodies.DatasetBody) -> replies.DatasetInFull:
-    """Reads a table once, checks and freezes it, and opens its account in the ledger."""
-    if body.snapshot == (body.declaration is not None):
-        raise Problem("invalid", "declaration: give one, or a snapshot that has its own", argument="declaration")
-    catalogue, same = service_of(request).catalogue, {"title", "account", "epsilon", "delta", "free", "disjoint"}
-    given: dict[str, Any] = body.model_dump(include=same) | {"by": person_of(request)}
-    if body.snapshot:
-        return replies.DatasetInFull.of_full(catalogue.register_snapshot(body.name, body.source, **given))
-    given |= body.model_dump(include={"declaration", "table", "bad_cells", "multiline", "dialect", "rename"})
-    return replies.DatasetInFull.of_full(catalogue.register(body.name, body.source, **given))
-
-
-@router.post("/datasets/{name}/versions", summary="Register a new version", status_code=201)
-@roles("owner", limited=True)
-def renew(request: Request, name: PathName, body: bodies.VersionBody) -> replies.DatasetInFull:
-    """The same table at another time, under the same account; sessions that were opened go on with what they had."""
-    given = body.model_dump(exclude={"source"})
-    made = service_of(request).catalogue.renew(name, body.source, **given, by=person_of(request))
-    return replies.DatasetInFull.of_full(made)
 
 
 @router.post("/datasets/{name}/suspension", summary="Close a dataset, or open it again")
@@ -244,10 +170,16 @@ def confirmations(request: Request) -> replies.Listed:
     return replies.Listed(entries=[each.document() for each in found])
 
 
-@router.post("/confirmations/{id}", summary="Confirm a change")
+@router.post("/confirmations/{id}", summary="Confirm a change", response_model=replies.Confirmed)
 @roles("owner", limited=True)
 @spends
-async def confirm(request: Request, id: Number) -> replies.Confirmed:
-    """Carries out what another owner asked for."""
-    found = await releases.confirm(service_of(request), id, by=person_of(request))
-    return replies.Confirmed.model_validate(found)
+async def confirm(request: Request, id: Number, background: Background = False) -> Any:
+    """Carries out what another owner asked for; `background` is for what reads a table."""
+    if await reads_source(request, id):
+        return await answered(request, "confirm", {"confirmation": id}, background)
+    return await releases.confirm(service_of(request), id, by=person_of(request))
+
+
+async def reads_source(request: Request, id: int) -> bool:
+    """Whether what waits under a number reads a table or a snapshot when it is confirmed."""
+    return await run_in_threadpool(service_of(request).changes.kind, id) in _READING

@@ -19,7 +19,7 @@ from optcomp.center.persons import By, Person, acting
 from optcomp.center.reach import reach_of
 from optcomp.center.refusals import Conflict, NotFound
 from optcomp.center.store import Store, now, written
-from optcomp.center.tables import CHANGES, PROPOSALS
+from optcomp.center.tables import ACTIVE, CHANGES, OWNER_JOBS, PROPOSALS
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,9 @@ class Acting:
 class Changes:
     """What was changed, and what waits."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, job: int | None = None) -> None:
+        """`job` is the number of the owner's job that makes the next change, and is done with it."""
+        self._store, self._job = store, job
 
     def note(self, connection: Connection, who: str | Acting, what: str, detail: Mapping[str, Any]) -> None:
         """Note a change in the transaction that makes it."""
@@ -78,6 +79,11 @@ class Changes:
         connection.execute(insert(CHANGES).values(**values, second=acts.second))
         if acts.proposal is not None:
             connection.execute(update(PROPOSALS).where(PROPOSALS.c.id == acts.proposal).values(state="done"))
+        if self._job is not None:
+            mine = OWNER_JOBS.c.id == self._job, OWNER_JOBS.c.state.in_(ACTIVE)
+            done = connection.execute(update(OWNER_JOBS).where(*mine).values(ended=values["at"]))
+            if done.rowcount != 1:  # whoever ended it has removed its files, or is about to
+                raise Conflict(f"job {self._job}", "was ended meanwhile; nothing was registered")
 
     def record(self, who: str | Acting, what: str, detail: Mapping[str, Any]) -> None:
         """Note what changes nothing and is worth knowing all the same, such as an export."""

@@ -41,8 +41,9 @@ _DEEPEST = 8
 class Choices:
     """What an owner may register."""
 
-    def __init__(self, store: Store) -> None:
-        self._store, self._changes = store, Changes(store)
+    def __init__(self, store: Store, *, memory: str | None = None) -> None:
+        """`memory` bounds what the engine takes for a check."""
+        self._store, self._changes, self._memory = store, Changes(store), memory
 
     def sources(self, viewer: Person | None = None) -> list[dict[str, Any]]:
         """Files first, by their names; then tables of databases.  One that does not open is listed with a problem.
@@ -107,7 +108,8 @@ class Choices:
         with opened_source(settings, source, table) as opened:
             sheet = table if isinstance(opened, Path) else None
             reading = Reading.of(multiline, dialect, rename, sheet)
-            found = look_at(opened, declared, bad_cells=bad_cells, reading=reading)  # type: ignore[arg-type]
+            how: dict[str, Any] = {"bad_cells": bad_cells, "reading": reading, "memory": self._memory}
+            found = look_at(opened, declared, **how)
         return found.as_dict()
 
     def _hidden(self, viewer: Person | None) -> Hidden | None:

@@ -19,6 +19,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from optcomp.center.changes import Acting, Changes
+from optcomp.center.folders import mark_of, new_folder
 from optcomp.center.hidden import Hidden, hidden_from
 from optcomp.center.persons import By, Person, acting
 from optcomp.center.refusals import Conflict, NeedsSecond, NotFound
@@ -27,7 +28,7 @@ from optcomp.center.store import Store, written
 from optcomp.center.tables import DATASETS, VERSIONS
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Account, Ledger, snapshot_name, usual_filter
-from optcomp.numerics import Number, exact
+from optcomp.numerics import Number, exact, report
 from optcomp.statistics import (
     Declared,
     Dialect,
@@ -70,8 +71,10 @@ class Dataset:
 class Datasets:
     """Registers data sets, and finds them."""
 
-    def __init__(self, store: Store, ledger: Ledger) -> None:
-        self._store, self._ledger, self._changes = store, ledger, Changes(store)
+    def __init__(self, store: Store, ledger: Ledger, *, job: int | None = None, memory: str | None = None) -> None:
+        """`job` is the owner's job that registers, if one does; `memory` bounds what the engine takes meanwhile."""
+        self._store, self._ledger, self._changes = store, ledger, Changes(store, job)
+        self._job, self._memory = job, memory
 
     def register(
         self,
@@ -250,13 +253,13 @@ class Datasets:
         """A new snapshot below the home; one that an interrupted attempt left behind is in nobody's way."""
         with opened_source(self._store.settings, detail["source"], detail["table"]) as source:
             how: dict[str, Any] = {key: detail.get(key) for key in ("bad_cells", "multiline", "dialect", "rename")}
-            made = Table(
-                source, **declared.arguments, **how, table=detail["table"] if isinstance(source, Path) else None
-            )
-            folder = self._store.settings.snapshots / detail["name"]
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            taken = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
-            made.save(folder / str(max(taken, default=0) + 1), connection=keeper_of(source))
+            how |= {"table": detail["table"] if isinstance(source, Path) else None, "memory": self._memory}
+            made = Table(source, **declared.arguments, **how)
+            report("freezing the table", 0)
+            mark = mark_of(self._store, self._job)
+            folder = new_folder(self._store.settings.snapshots / detail["name"], mark)
+            made.save(folder, connection=keeper_of(source))
+        report("entering it", 0)
         return made
 
     def _opened(self, table: Table, detail: Mapping[str, Any]) -> Account:

@@ -95,7 +95,7 @@ async def release(
 
 
 async def confirm(service: Service, number: int, *, by: By) -> dict[str, Any]:
-    """Another owner confirms a change, of whatever kind; a release is carried out where it can be killed."""
+    """Another owner confirms a change that reads no source; a release is carried out where it can be killed."""
     kind = await run_in_threadpool(service.changes.kind, number)
     if kind != "release":
         return await run_in_threadpool(service.catalogue.confirm, number, by=by)

@@ -255,6 +255,32 @@ class Checked(Reply):
     advice: list[str] = Field(description="One line for each thing that is probably wrong.")
 
 
+class OwnerJob(Reply):
+    """Work on a source, which goes on in the background."""
+
+    id: int = Field(description="By which requests name it.")
+    kind: str = Field(description="sources, columns, dialect, check, register, renew or confirm.")
+    who: str = Field(description="The owner who asked.")
+    about: str = Field(description="Dataset, source and table, as they were sent.")
+    account: str | None = Field(description="Of the ledger, if it is about one.")
+    state: str = Field(description="waiting or running; then done, failed, cancelled or interrupted.")
+    step: str | None = Field(description="What is done now, in words.")
+    share: float | None = Field(description="Of the step, between 0 and 1; null where nobody can tell.")
+    asked: float = Field(description="When it was asked for: seconds since 1970.")
+    began: float | None = Field(description="When a process began.")
+    ended: float | None = Field(description="When it ended; a week later it is forgotten.")
+    result: dict[str, Any] | None = Field(
+        description="The reply that the request would have had; null in lists, and of checks that others asked for."
+    )
+    error: dict[str, Any] | None = Field(description="The error that it would have had, if there is no result.")
+
+
+class OwnerJobs(Reply):
+    """Several."""
+
+    jobs: list[OwnerJob] = Field(description="The newest first, up to a hundred.")
+
+
 class Waits(Reply):
     """Nothing is changed yet: another owner must confirm it."""
 
@@ -365,3 +391,13 @@ def declaration_of(found: catalogue.Dataset) -> dict[str, Any]:
 def _short(found: catalogue.Dataset) -> dict[str, Any]:
     names = ("name", "title", "version", "free", "state")
     return {name: getattr(found, name) for name in names}
+
+
+OF_OWNERS: dict[int | str, dict[str, Any]] = {
+    **ERRORS,
+    202: {
+        "model": OwnerJob | Waits,
+        "description": "The job, which goes on; or the number under which another owner must confirm it.",
+    },
+}
+"""What requests of owners may be told instead of their replies."""

@@ -17,12 +17,12 @@ from optcomp.center.calculators import Calculators
 from optcomp.center.cancellations import Cancelling
 from optcomp.center.catalogue import Catalogue, Dataset, Seat
 from optcomp.center.changes import Acting, Changes
-from optcomp.center.choices import Choices
 from optcomp.center.failures import CenterError, database_failed
 from optcomp.center.jobs import SPENDING
 from optcomp.center.meters import Meters
 from optcomp.center.people import People
 from optcomp.center.persons import Person
+from optcomp.center.preparers import Preparers
 from optcomp.center.problems import Problem, not_answered
 from optcomp.center.protection import described, log
 from optcomp.center.rates import Rates
@@ -73,12 +73,11 @@ class Service:
         self.people, self.changes = People(self.store), Changes(self.store)
         self.rates = Rates(self.people)
         self.catalogue = Catalogue(self.store, self.ledger)
-        self.choices = Choices(self.store)
         self.runners = Runners(settings, settings.runners)
         self.cancelling = Cancelling(self.store, self.runners)
         self.meters, self._buckets = Meters(), Buckets(settings.bucket)
         self.readiness = Readiness(self.ledger, self.people, self.runners)
-        self.calculators = Calculators(settings)
+        self.calculators, self.preparers = Calculators(settings), Preparers(settings, self.store)
         self._finishing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._calculating: asyncio.Task[None] | None = None
@@ -106,7 +105,8 @@ class Service:
             await self.readiness.look()
 
     async def finish(self) -> None:
-        """Run requests that were paid for and whose process is gone, under their own keys."""
+        """Run requests that were paid for and whose process is gone, under their own keys; end such jobs of owners."""
+        await self.preparers.tidy()
         waiting = {(each.account, each.holder) for each in await run_in_threadpool(self.ledger.waiting)}
         if waiting:
             for seat in await run_in_threadpool(self.catalogue.seats):
@@ -206,6 +206,7 @@ class Service:
         if self._calculating is not None:
             await self._calculating
         await self.calculators.close()
+        await self.preparers.close()
         self.store.close()
         self.ledger.close()
 

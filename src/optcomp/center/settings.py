@@ -76,6 +76,12 @@ class Settings:
     """Questions of one person that may wait for a process at a time, and as many requests that read."""
     memory: int = 4096
     """Megabytes that a runner may take beyond what it has when it starts, by the operating system; 0 is no limit."""
+    preparers: int = 1
+    """Processes that read sources for owners, and as many for looks such as at columns."""
+    prepare_seconds: float = 3600.0
+    """For registering or checking one table; a look takes as long as a question."""
+    preparer_memory: int = 4096
+    """Megabytes that such a process may take beyond what it has when it starts; 0 is no limit."""
     header_seconds: float = 15.0
     """Within which the headers of a request must have come, and what is left of a body after its response."""
     connections: int = 256
@@ -296,9 +302,10 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "private": _folder,
     "folders": _folders,
     **dict.fromkeys(("databases", "hosts"), _texts),
-    **dict.fromkeys(("rate", "logins", "most_bytes", "runners", "waiting", "calculations"), _whole),
-    **dict.fromkeys(("readers", "memory", "connections", "calculators", "calculator_memory"), _whole_or_none),
-    **dict.fromkeys(("seconds", "bucket", "header_seconds", "calculator_seconds"), _seconds),
+    **dict.fromkeys(("rate", "logins", "most_bytes", "runners", "preparers", "waiting", "calculations"), _whole),
+    **dict.fromkeys(("readers", "memory", "preparer_memory", "connections"), _whole_or_none),
+    **dict.fromkeys(("calculators", "calculator_memory"), _whole_or_none),
+    **dict.fromkeys(("seconds", "bucket", "prepare_seconds", "header_seconds", "calculator_seconds"), _seconds),
     "two_persons": _flag,
     "notice": _share,
 }

@@ -12,7 +12,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from optcomp.center.settings import Settings
-from optcomp.center.tables import CHANGES, DATASETS, FACTS, METADATA, TOKENS, VERSION
+from optcomp.center.tables import CHANGES, DATASETS, FACTS, METADATA, SCOPES_NAME_ACCOUNTS, TOKENS, VERSION
 from optcomp.errors import InvalidInput
 from optcomp.ledger import Database
 
@@ -57,7 +57,7 @@ class Store:
 
     @contextmanager
     def write_lightly(self) -> Iterator[Connection]:
-        """A write that may be lost with the power: for counters, and nothing else."""
+        """A write that may be lost with the power: for counters and for the state of jobs, and nothing else."""
         with self._database.write_lightly() as connection:
             yield connection
 
@@ -102,7 +102,8 @@ def _opened(connection: Connection, address: str, create: bool) -> str:
         raise InvalidInput("database", facts.version, problem)
     if facts.version < VERSION:
         METADATA.create_all(connection)
-        _complete_tokens(connection)
+        if facts.version < SCOPES_NAME_ACCOUNTS:
+            _complete_tokens(connection)
         connection.execute(update(FACTS).values(version=VERSION))
     return str(facts.center)
 

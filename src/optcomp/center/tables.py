@@ -13,6 +13,7 @@
     releases    plans that were released, or are on their way; the records are files
     cancellations
                 requests that are to be stopped, wherever they are
+    owner_jobs  work of owners about sources, which goes on in processes of its own
     visits      people who are signed in with a browser: hashes of what it holds
     drafts      what people write in pages and have not finished
 
@@ -38,8 +39,14 @@ from sqlalchemy import (
 
 from optcomp.ledger import RowNumber, one_of
 
-VERSION = 3
-"""Of the schema.  What an older version lacks is made when it is opened; scopes named data sets before version 3."""
+VERSION = 4
+"""Of the schema.  What an older version lacks is made when it is opened: jobs of owners came with version 4."""
+SCOPES_NAME_ACCOUNTS = 3
+"""The version of the schema since which scopes of tokens name accounts; before, they named data sets."""
+ACTIVE = ("waiting", "running")
+"""States of jobs that have not ended."""
+ENDED = ("done", "failed", "cancelled", "interrupted")
+"""States of those that have."""
 ROLES = ("owner", "analyst", "auditor")
 """What people may be."""
 METADATA = MetaData()
@@ -198,6 +205,30 @@ CANCELLATIONS = Table(
     Column("request", String(64), nullable=False, index=True),  # hash of its account, slot and key
     Column("at", Float(53), nullable=False),
     Column("taken", Boolean, nullable=False),  # whether a worker stops it
+)
+
+OWNER_JOBS = Table(
+    "owner_jobs",
+    METADATA,
+    Column("id", RowNumber, primary_key=True),
+    Column("mark", String(16), nullable=False),  # in the names of folders that it makes
+    Column("kind", String(32), nullable=False),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("scope", Text, nullable=True),  # JSON: accounts of the token that asked; NULL is all
+    Column("account", Text, nullable=True),  # of the ledger, if the job is about one
+    Column("detail", Text, nullable=False),  # JSON: names of what it is about, and no cells
+    Column("key", Text, nullable=True),  # jobs with the same key are about the same, and are not done at the same time
+    Column("state", String(16), nullable=False),
+    Column("step", Text, nullable=True),
+    Column("share", Float(53), nullable=True),  # of the step, where that is known
+    Column("stop", Boolean, nullable=False),  # whether it is to be cancelled
+    Column("lease", Float(53), nullable=False),  # until when the worker that has it need not say that it goes on
+    Column("asked", Float(53), nullable=False),
+    Column("began", Float(53), nullable=True),
+    Column("ended", Float(53), nullable=True),
+    Column("result", Text, nullable=True),  # JSON
+    Column("error", Text, nullable=True),  # JSON
+    one_of("state", *ACTIVE, *ENDED),
 )
 
 VISITS = Table(

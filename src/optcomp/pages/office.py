@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -19,9 +18,11 @@ from optcomp.center import (
     seen_dataset,
     service_of,
 )
+from optcomp.pages import office_jobs
 from optcomp.pages.access import PageRoute, form_of
 from optcomp.pages.downloads import download
 from optcomp.pages.office_forms import exactly, made, number, text, tried
+from optcomp.pages.office_jobs import to_dataset
 from optcomp.pages.office_view import accounts_shown, open_wishes, seats_shown, waiting
 from optcomp.pages.rendering import page
 from optcomp.statistics import declaration_document
@@ -29,11 +30,6 @@ from optcomp.statistics import declaration_document
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _SUSPENDED = {"on": True, "off": False}
 """What the buttons send."""
-
-
-def to_dataset(name: str) -> RedirectResponse:
-    """To the page of a data set."""
-    return RedirectResponse(f"/owner/datasets/{quote(name)}", status_code=303)
 
 
 @router.get("/owner")
@@ -146,8 +142,11 @@ async def decide(request: Request) -> Response:
 @roles("owner", limited=True)
 async def confirm(request: Request) -> Response:
     """Carry out what another owner asked for."""
-    form = await form_of(request)
-    found = await api_owner.confirm(request, number(form, "confirmation", 1))
-    if found.kind == "make token":  # shown here, as where it is made at once
-        return page(request, "owner_token_made.html", name=found.made["person"], token=found.made["token"])
+    confirmed = number(await form_of(request), "confirmation", 1)
+    if await api_owner.reads_source(request, confirmed):
+        job = await office_jobs.begun(request, "confirm", {"confirmation": confirmed}, key=f"confirm {confirmed}")
+        return office_jobs.to_job(job)
+    found = await api_owner.confirm(request, confirmed)
+    if found["kind"] == "make token":  # shown here, as where it is made at once
+        return page(request, "owner_token_made.html", name=found["made"]["person"], token=found["made"]["token"])
     return RedirectResponse("/owner", status_code=303)

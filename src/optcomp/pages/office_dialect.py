@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import Request
 from starlette.datastructures import FormData
 
-from optcomp.center import Problem, api_owner, replies
-from optcomp.pages.office_forms import text, tried, wrong
+from optcomp.center import Problem, api_sources, replies
+from optcomp.pages.office_forms import outcome, text, wrong
 from optcomp.statistics import ENCODINGS
 
 MARKS: dict[str, dict[str, str]] = {
@@ -43,13 +43,14 @@ def chosen(form: FormData) -> dict[str, str]:
 
 async def proposed(request: Request, source: str) -> dict[str, Any] | None:
     """What a look at a file proposes; None of what is not written in lines, or cannot be looked at."""
-    told, _ = await tried(api_owner.dialect, request, source) if "://" not in source else (None, None)
-    return None if told is None else told.dialect
+    told, _ = await outcome(api_sources.dialect(request, source)) if "://" not in source else (None, None)
+    return None if told is None else told["dialect"]
 
 
 async def read_columns(
     request: Request, source: str, table: str | None, dialect: Mapping[str, Any] | None
 ) -> tuple[replies.Columns | None, Problem | None]:
     """The names of columns, what their types say, and the files that have them."""
-    how = [None] * 3 if dialect is None else [dialect[part] for part in ("delimiter", "quote", "encoding")]
-    return await tried(api_owner.columns, request, source, table, False, *how)
+    how = {} if dialect is None else {part: dialect[part] for part in ("delimiter", "quote", "encoding")}
+    told, problem = await outcome(api_sources.columns(request, source, table, **how))
+    return None if told is None else replies.Columns.model_validate(told), problem

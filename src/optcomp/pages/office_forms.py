@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -73,8 +73,13 @@ def wrong(key: str, argument: str, **places: object) -> Problem:
 
 async def tried(call: Callable[..., Found], *given: Any) -> tuple[Found | None, Problem | None]:
     """What a function of the interface says, or why it refuses; what nobody foresaw is raised."""
+    return await outcome(run_in_threadpool(call, *given))
+
+
+async def outcome(call: Awaitable[Found]) -> tuple[Found | None, Problem | None]:
+    """What a request of the interface comes to, or why it is refused."""
     try:
-        return await run_in_threadpool(call, *given), None
+        return await call, None
     except NeedsSecond:  # no refusal: it has a page of its own
         raise
     except Exception as error:

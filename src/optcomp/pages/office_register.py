@@ -3,12 +3,15 @@
     source → columns → people → check → account → confirmation → registered
 
 Nothing is read off the data but the names of columns, and how a CSV file is written, until the owner asks for the
-check; its exact numbers are kept in the draft of that owner, and go with it.
+check; its exact numbers are kept for a week, as the result of a job.  The check and the registration are jobs: one that
+takes longer has a page of its own meanwhile.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
 
@@ -20,11 +23,11 @@ from starlette.datastructures import FormData
 from optcomp.center import (
     Draft,
     Drafts,
-    NeedsSecond,
     NotFound,
+    OwnerJob,
     Problem,
     api_audit,
-    api_owner,
+    api_sources,
     bodies,
     declared_of,
     person_of,
@@ -32,10 +35,10 @@ from optcomp.center import (
     service_of,
 )
 from optcomp.errors import InvalidInput
-from optcomp.pages import bounds, office_dialect, office_sources
+from optcomp.pages import bounds, office_dialect, office_jobs, office_sources
 from optcomp.pages.access import PageRoute, form_of, problem_of
-from optcomp.pages.office import to_dataset
-from optcomp.pages.office_forms import exactly, made, number, text, tried, wrong
+from optcomp.pages.office_forms import exactly, made, number, text, wrong
+from optcomp.pages.office_jobs import to_dataset
 from optcomp.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -51,7 +54,6 @@ _NEW: dict[str, Any] = {
     "bad_cells": "missing",
     "multiline": False,
     "dialect": None,
-    "checked": None,
     "name": "",
     "title": "",
     "account": "",
@@ -174,7 +176,7 @@ async def save_dialect(request: Request, id: int) -> Response:
         return _columns_page(request, draft, problem)
     known = {each["name"]: each for each in about["columns"]}
     columns = [known.get(name) or bounds.new_column(name, kind) for name, kind in told.columns.items()]
-    changed = {"dialect": dialect, "files": told.files, "columns": columns, "checked": None}
+    changed = {"dialect": dialect, "files": told.files, "columns": columns}
     await _save(request, draft, number(form, "version"), **changed)
     return _to(draft, "columns")
 
@@ -191,7 +193,7 @@ async def save_columns(request: Request, id: int) -> Response:
         columns = [bounds.chosen(each) for each in columns]
     else:
         columns = [bounds.filled(each, each["preset"]) if each["preset"] else each for each in columns]
-    saved = await _save(request, draft, number(form, "version"), columns=columns, checked=None)
+    saved = await _save(request, draft, number(form, "version"), columns=columns)
     problem = None if fill else _wrong_column(columns)
     if problem is not None:
         return _columns_page(request, saved, problem)
@@ -246,7 +248,7 @@ async def save_people(request: Request, id: int) -> Response:
     draft = await _draft(request, id, form)
     given = {key: text(form, key) for key in ("rows_per_person", "neighbours", "bad_cells")}
     given["person"] = exactly(form, "person")
-    changed = {**given, "multiline": text(form, "multiline") == "on", "checked": None}
+    changed = {**given, "multiline": text(form, "multiline") == "on"}
     try:
         if given["person"] not in ("", *(each["name"] for each in draft.document["columns"])):
             raise wrong("choice", "person")
@@ -269,22 +271,39 @@ async def save_people(request: Request, id: int) -> Response:
 @roles("owner", limited=True)
 async def check_page(request: Request, id: int) -> Response:
     """The numbers that the owner's check found, if it was made."""
-    return _step(request, "check", await _draft(request, id))
+    draft = await _draft(request, id)
+    job = await office_jobs.latest(request, _key_of_check(draft))
+    if job is not None and job.active:
+        return office_jobs.to_job(job)
+    return _check_page(request, draft, job, None if job is None else office_jobs.problem_of_job(job))
+
+
+def _check_page(request: Request, draft: Draft, job: OwnerJob | None, problem: Problem | None = None) -> Response:
+    return _step(request, "check", draft, problem, found=None if job is None else job.result)
 
 
 @router.post("/owner/register/{id}/check")
 @roles("owner", limited=True)
 async def check(request: Request, id: int) -> Response:
-    """Look at the data; the numbers are for this owner."""
-    form = await form_of(request)
-    draft = await _draft(request, id, form)
+    """Look at the data; the numbers are for owners."""
+    draft = await _draft(request, id, await form_of(request))
+    given = {**_check_body(draft).model_dump(), "draft": id}
+    job = await office_jobs.begun(request, "check", given, key=_key_of_check(draft))
+    if job.active:
+        return office_jobs.to_job(job)
+    problem = office_jobs.problem_of_job(job)
+    return _to(draft, "check") if problem is None else _check_page(request, draft, job, problem)
+
+
+def _check_body(draft: Draft) -> bodies.CheckBody:
     about = draft.document
-    body = made(bodies.CheckBody, **_source(about), declaration=bounds.declaration(about["columns"], about))
-    told, problem = await tried(api_owner.check, request, body)
-    if told is None:
-        return _step(request, "check", draft, problem)
-    await _save(request, draft, number(form, "version"), checked=told.model_dump())
-    return _to(draft, "check")
+    return made(bodies.CheckBody, **_source(about), declaration=bounds.declaration(about["columns"], about))
+
+
+def _key_of_check(draft: Draft) -> str:
+    """Names the check of this draft as it is now: whoever changes the declaration has not checked it yet."""
+    about = json.dumps([draft.document["key"], _check_body(draft).model_dump()], sort_keys=True)
+    return f"check {sha256(about.encode()).hexdigest()}"
 
 
 def _source(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -349,15 +368,17 @@ async def confirmation_page(request: Request, id: int) -> Response:
     draft = await _draft(request, id)
     if not draft.document["name"]:
         return _to(draft, "account")
-    return _confirmation(request, draft)
+    job = await office_jobs.latest(request, _key_of_registering(draft))
+    return office_jobs.to_job(job) if job is not None and job.active else await _confirmation(request, draft)
 
 
-def _confirmation(request: Request, draft: Draft, problem: Problem | None = None) -> Response:
+async def _confirmation(request: Request, draft: Draft, problem: Problem | None = None) -> Response:
     declared = bounds.declaration(draft.document["columns"], draft.document)
     dialect = draft.document.get("dialect")
     written = None if dialect is None else office_dialect.said(dialect)
+    job = await office_jobs.latest(request, _key_of_check(draft))
     shown = {"declared": declared["columns"], "whose": declared["person"], "written": written}
-    return _step(request, "confirmation", draft, problem, **shown)
+    return _step(request, "confirmation", draft, problem, **shown, checked=job is not None and job.result is not None)
 
 
 @router.post("/owner/register/{id}/confirmation")
@@ -365,17 +386,18 @@ def _confirmation(request: Request, draft: Draft, problem: Problem | None = None
 async def register(request: Request, id: int) -> Response:
     """Read the table once, freeze it and open its account; the same form again finds it done."""
     form = await form_of(request)
-    drafts, person = Drafts(service_of(request).store), person_of(request)
     try:
         draft = await _draft(request, id, form)
     except NotFound:
         return to_dataset(text(form, "name"))
-    try:
-        told, problem = await tried(api_owner.register, request, _body(draft.document))
-    except NeedsSecond:  # it is kept for the other owner, and asked for once
-        await run_in_threadpool(drafts.drop, person, id)
-        raise
-    if told is None:
-        return _confirmation(request, draft, problem)
-    await run_in_threadpool(drafts.drop, person, id)
-    return to_dataset(told.name)
+    body = _body(draft.document)
+    given = {**api_sources.asked_to_register(body), "draft": id}
+    job = await office_jobs.begun(request, "register", given, account=body.account, key=_key_of_registering(draft))
+    if job.active:
+        return office_jobs.to_job(job)
+    problem = office_jobs.problem_of_job(job)
+    return office_jobs.shown_result(request, job) if problem is None else await _confirmation(request, draft, problem)
+
+
+def _key_of_registering(draft: Draft) -> str:
+    return f"register {draft.document['key']}"

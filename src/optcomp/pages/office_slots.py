@@ -24,8 +24,8 @@ from optcomp.center import (
     service_of,
 )
 from optcomp.pages.access import PageRoute, form_of
-from optcomp.pages.office import to_dataset
 from optcomp.pages.office_forms import made, query_numbers, text, tried, wrong
+from optcomp.pages.office_jobs import to_dataset
 from optcomp.pages.office_view import gain_picture
 from optcomp.pages.rendering import page, words_for
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 
-from optcomp.center import Problem, api_owner, service_of
+from optcomp.center import Problem, api_sources, service_of
 from optcomp.pages.office_forms import text, wrong
 
 _PATTERN = "pattern"
@@ -47,7 +46,7 @@ def beside(form: FormData, problem: Problem | None) -> Problem | None:
 
 
 async def _listed(request: Request) -> list[dict[str, Any]]:
-    return list((await run_in_threadpool(api_owner.sources, request)).entries)
+    return list((await api_sources.sources(request))["entries"])
 
 
 def _value(source: Mapping[str, Any]) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 
-from optcomp.center import Problem, api_owner, bodies, roles, seen_dataset
-from optcomp.pages import office_sources
+from optcomp.center import Problem, bodies, roles, seen_dataset
+from optcomp.pages import office_jobs, office_sources
 from optcomp.pages.access import PageRoute, form_of
-from optcomp.pages.office import to_dataset
-from optcomp.pages.office_forms import made, number, text, tried
+from optcomp.pages.office_forms import made, number, text
+from optcomp.pages.office_jobs import to_dataset
 from optcomp.pages.rendering import page
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -52,5 +54,11 @@ async def renew(request: Request, name: str) -> Response:
         body = made(bodies.VersionBody, source=source, table=table, multiline=multiline)
     except Problem as problem:
         return await _version_page(request, name, problem, form)
-    _, refused = await tried(api_owner.renew, request, name, body)
-    return to_dataset(name) if refused is None else await _version_page(request, name, refused, form)
+    about: dict[str, Any] = {"account": known.account, "key": f"renew {known.id} {known.version}"}
+    job = await office_jobs.begun(request, "renew", {"name": name, **body.model_dump()}, **about)
+    if job.active:
+        return office_jobs.to_job(job)
+    refused = office_jobs.problem_of_job(job)
+    if refused is not None:
+        return await _version_page(request, name, refused, form)
+    return office_jobs.shown_result(request, job)

@@ -62,13 +62,20 @@ def preflight(document: Document, data: object) -> Preflight:
 
 
 def look_at(
-    source: object, declared: Declared, *, bad_cells: BadCells = "missing", reading: Reading | None = None
+    source: object,
+    declared: Declared,
+    *,
+    bad_cells: BadCells = "missing",
+    reading: Reading | None = None,
+    memory: str | None = None,
 ) -> Preflight:
     """Count what preparation of a table would find, change and leave out, before there is any plan.
 
+    `memory` bounds what the engine takes, such as "512MB"; what is larger goes to disk.
     Counts alone: no cell is quoted, and no end of what was read is told, for bounds must not be chosen by it.
     """
-    found = Preparation(source, declared, bad_cells="missing", keep_everything=True, **(reading or Reading()).arguments)
+    how: dict[str, Any] = {"bad_cells": "missing", "keep_everything": True, "memory": memory}
+    found = Preparation(source, declared, **how, **(reading or Reading()).arguments)
     person = person_counts(found)
     if person is not None:
         each = ExactCounts(found, before_the_lot=True).rows_each()

@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 
 from optcomp.center import make_demo, runners
-from optcomp.pages import desk_questions
+from optcomp.pages import desk_questions, office_jobs
 from optcomp.pages.app import make_app
 from tests.unit.center.served import InThisProcess
 
@@ -37,6 +37,7 @@ def served_demo(folder: Path) -> Iterator[dict[str, Any]]:
         patch.setenv("OPENBLAS_NUM_THREADS", "1")
         patch.setattr(runners, "Runner", InThisProcess)
         patch.setattr(desk_questions, "_PATIENCE", _PATIENCE)  # a page waits for its answer, instead of being reloaded
+        patch.setattr(office_jobs, "PATIENCE", _PATIENCE)
         bound.bind(("127.0.0.1", 0))
         app = make_app(made.settings)
         app.state.service._calculates = False  # a calculator starts when somebody calculates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -102,6 +103,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "/owner/register/{id}/check": ("",),
     "/owner/register/{id}/account": ("",),
     "/owner/register/{id}/confirmation": ("",),
+    "/owner/jobs/{id}": ("",),
     "/owner/datasets/{name}/version": ("",),
     "/owner/datasets/{name}/slots": ("", f"?{SLOTS}"),
     "/owner/datasets/{name}/slots/confirmation": (f"?{SLOTS}",),
@@ -184,6 +186,7 @@ def filled(chromium_browser: Browser, demo: dict[str, Any], visitors: dict[str, 
             "/analyst/seats/{id}/mechanisms": {**at_seat, "number": mechanism},
             "/owner/tokens": {"id": token},
             "/owner/register": {"id": _registering(chromium_browser, demo)},
+            "/owner/jobs": {"id": _failed_job(demo)},
             "/owner/datasets": {"name": "survey"},
         }
     )
@@ -201,6 +204,16 @@ def _asked(demo: dict[str, Any]) -> tuple[str, str, str]:
             session.ask(Count(), epsilon="5")
         lines = session.transcript
     return "1", lines[1].note.rpartition(" ")[2], str(run.number)
+
+
+def _failed_job(demo: dict[str, Any]) -> str:
+    """A check of a table that is not there, in the background."""
+    headers, body = {"Authorization": f"Bearer {demo['owner']}"}, {"source": "none.csv", "declaration": {}}
+    with httpx.Client(base_url=f"{demo['url']}/api/v1/owner", headers=headers) as http:
+        job = http.post("/checks?background=true", json=body).json()
+        while http.get(f"/jobs/{job['id']}").json()["state"] in ("waiting", "running"):
+            time.sleep(0.01)
+    return str(job["id"])
 
 
 def _registering(browser: Browser, demo: dict[str, Any]) -> str:

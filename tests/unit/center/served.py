@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ import pyarrow
 import pyarrow.parquet
 from fastapi import FastAPI
 
-from optcomp.center import Catalogue, People, Settings, Store, calculators, desk, jobs, runners
+from optcomp.center import Catalogue, People, Settings, Store, calculators, desk, jobs, preparers, runners, source_jobs
 from optcomp.center.app import make_app
 from optcomp.center.processes import Runner
 from optcomp.center.service import Service
@@ -48,6 +48,7 @@ class InThisProcess(Runner):
 
     _perform: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     _ledger: Ledger | None = None
+    _workshop: source_jobs.Workshop | None = None
 
     @property
     def alive(self) -> bool:
@@ -63,6 +64,10 @@ class InThisProcess(Runner):
         if self._main is calculators.serve:
             self._perform = calculators.perform
             return
+        if self._main is source_jobs.serve:
+            self._workshop = source_jobs.Workshop(self._place)
+            self._perform = partial(source_jobs.perform, self._workshop)
+            return
         place = self._place
         self._ledger = Ledger(place.ledger, private=place.private, lease=place.lease, create=False)
         self._perform = partial(jobs.perform, self._ledger, place)
@@ -75,6 +80,9 @@ class InThisProcess(Runner):
     def kill(self) -> None:
         """Forget what a process would take with it: its sessions, and the tables of this home that it has open."""
         self._perform = None
+        if self._workshop is not None:
+            self._workshop.close()
+            self._workshop = None
         if self._ledger is None:
             return
         desk._SESSIONS.pop(self._ledger, None)
@@ -88,7 +96,9 @@ class InThisProcess(Runner):
 @contextmanager
 def in_this_process() -> Iterator[None]:
     """Runners and calculators that are made in this block have no processes."""
-    with patch.object(runners, "Runner", InThisProcess), patch.object(calculators, "Runner", InThisProcess):
+    with ExitStack() as patched:
+        for module in (runners, calculators, preparers):
+            patched.enter_context(patch.object(module, "Runner", InThisProcess))
         yield
 
 

@@ -93,7 +93,7 @@ NOWHERE = Target(
     "nothing",
     "absent.parquet",
     "no batch",
-    {"seats": 999_991, "wishes": 999_992, "tokens": 999_993, "confirmations": 999_994}
+    {"jobs": 999_990, "seats": 999_991, "wishes": 999_992, "tokens": 999_993, "confirmations": 999_994}
     | {"releases": 999_995, "requests": 999_996},
 )
 
@@ -133,6 +133,9 @@ def scoped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
         waiting = service.changes.ask("lower", {"name": "survey", "epsilon": "1", "delta": None}, "olga")
         numbers = {"seats": seat, "wishes": wish, "tokens": service.people.tokens("ada")[0].id}
         numbers |= {"confirmations": waiting, "releases": released.json()["id"], "requests": answer["request"]}
+        about = {"columns": [{"name": "age", "integers": [0, 99]}]}
+        where = {"source": "people.parquet", "declaration": about}
+        numbers["jobs"] = centre.call("post", f"{OWNER}/checks?background=true", "omar", where).json()["id"]
         batch = service.catalogue.seat(seat).batch
         service.catalogue.register(
             "mine",
@@ -162,7 +165,7 @@ def test_what_is_outside_of_a_scope_is_not_there(scoped: Scoped, method: str, pa
             told.append((found.status_code, target.plain(found.text) if found.is_error else found.text))
         assert told[0] == told[1], (role, told)
         named = any(word in path for word in ("{id}", "{name}")) or asked(scoped.there)[method, path] is not None
-        if not named:
+        if not named and path != f"{OWNER}/jobs":  # which repeats what this token itself has sent
             assert [word for word in OUTSIDE if word in found.text] == [], role
     if path != f"{OWNER}/gains":
         assert scoped.state() == before

@@ -13,7 +13,7 @@ import pytest
 
 from optcomp.center.invented import VISITS, invented_visits
 from optcomp.guarantees import ApproxDP
-from optcomp.pages import office, office_people, office_register, office_slots
+from optcomp.pages import office, office_jobs, office_people, office_register, office_slots
 from optcomp.statistics import Count, Table
 from tests.unit.center.served import QUESTION, Served
 from tests.unit.pages.visitors import Visitor, hidden_fields, words_of
@@ -192,7 +192,7 @@ def test_looking_changes_nothing(centre: Served, owner: Visitor) -> None:
 
 
 def office_routes() -> list[tuple[str, str]]:
-    parts = (office, office_people, office_register, office_slots)
+    parts = (office, office_jobs, office_people, office_register, office_slots)
     return [
         (method, re.sub(r"\{id\}", "1", re.sub(r"\{name\}", "survey", route.path)))
         for part in parts
