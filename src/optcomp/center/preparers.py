@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from optcomp.center.failures import Busy, Cancelled, CannotStart, CenterError, RunnerDied, TookTooLong
+from optcomp.center.failures import Busy, Cancelled, CannotStart, CenterError, RunnerDied
 from optcomp.center.folders import remove_leftovers
 from optcomp.center.owner_jobs import LEASE, OwnerJob, OwnerJobs, named
 from optcomp.center.persons import Person
@@ -34,8 +34,6 @@ LOOKS = ("sources", "columns", "dialect")
 """Jobs that take no longer than a question, and are noted only where somebody does not wait for them."""
 _EVERY = 0.5
 """Seconds between two looks whether a job is to be stopped: one query for all that this worker has."""
-_CLOSING = "the service is closing; nothing was registered"
-"""What is told of jobs that come, or wait, when the service ends."""
 _STOPPED = {
     "cancelled": "The job was cancelled. Nothing was registered.",
     "interrupted": "The server ended meanwhile. Nothing was registered; start it again.",
@@ -130,7 +128,7 @@ class Preparers:
 
     def _place(self, kind: str, person: Person) -> Runner | Gate:
         if self._closed:
-            raise Busy(_CLOSING)
+            raise Busy("the service is closing; nothing was registered")
         turns = self._looks if kind in LOOKS else self._work
         return turns.idle.popleft() if turns.idle else turns.join(person.id)
 
@@ -221,10 +219,12 @@ class Preparers:
             try:
                 return dict(json.loads(await future))
             except (EOFError, OSError):
-                await self._in_thread(runner.kill)
-                raise (TookTooLong if call.why == "late" else RunnerDied)() from None
+                call.why = call.why or "died"
+                raise RunnerDied() from None
         finally:
             call.runner = None
+            if call.why is not None:  # its process may be ending: the next job gets another one
+                await self._in_thread(runner.kill)
             self._release(runner)
 
     def _seconds(self, kind: str) -> float:
@@ -234,7 +234,7 @@ class Preparers:
         """End a job wherever it is."""
         call.why = call.why or why
         if call.runner is not None:
-            self._threads.submit(call.runner.kill)  # which removes folders, too
+            call.runner.strike()
         elif isinstance(call.place, asyncio.Future) and not call.place.done():
             call.place.set_exception(Cancelled())
 
@@ -244,7 +244,7 @@ class Preparers:
             problem = Problem("busy", str(error))
             await self._ended(call, "failed", error=problem.body())
             raise problem from None
-        why = call.why or "died"
+        why = str(call.why)
         problem = Problem("conflict", _STOPPED[why].format(seconds=self._seconds(call.kind)))
         state = why if why in ("cancelled", "interrupted") else "failed"
         if await self._ended(call, state, error=problem.body()) == "done":

@@ -117,6 +117,12 @@ class Runner:
             process.kill()
             _wait_for_end(process)
 
+    def strike(self) -> None:
+        """Kill it and do not wait for its end: `kill` does, before it gets another job."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def _clear(self) -> None:
         connection, process = self._connection, self._process
         self._connection = self._process = None
