@@ -230,28 +230,37 @@ class People:
 
     def count(self, subject: str, limit: int) -> None:
         """One more of a subject in this minute; `TooMany` if that is more than the limit."""
+        found, at = self._counted(subject, 1)
+        if found > limit:
+            raise TooMany(_left(at))
+
+    def count_more(self, subject: str, amount: int) -> None:
+        """So many more of a subject in this minute."""
+        self._counted(subject, amount)
+
+    def _counted(self, subject: str, amount: int) -> tuple[int, float]:
+        """How many that makes, and when it was counted."""
         with self._store.write_lightly() as connection:
             at = now(connection)
             minute = int(at // 60)
             kind = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
-            first = kind(COUNTERS).values(subject=subject, minute=minute, count=1)
+            first = kind(COUNTERS).values(subject=subject, minute=minute, count=amount)
             more = first.on_conflict_do_update(
-                index_elements=[COUNTERS.c.subject, COUNTERS.c.minute], set_={"count": COUNTERS.c.count + 1}
+                index_elements=[COUNTERS.c.subject, COUNTERS.c.minute], set_={"count": COUNTERS.c.count + amount}
             )
             found = int(connection.execute(more.returning(COUNTERS.c.count)).scalar_one())
-            if found == 1:
+            if found == amount:
                 connection.execute(delete(COUNTERS).where(COUNTERS.c.minute <= minute - _KEPT))
-        if found > limit:
-            raise TooMany(_left(at))
+        return found, at
 
-    def check_count(self, subject: str, limit: int) -> None:
+    def check_count(self, subject: str, limit: int, words: str | None = None) -> None:
         """`TooMany` if a subject has reached the limit in this minute; nothing is counted."""
         with self._store.read() as connection:
             at = now(connection)
             mine = COUNTERS.c.subject == subject, COUNTERS.c.minute == int(at // 60)
             found = connection.scalar(select(COUNTERS.c.count).where(*mine)) or 0
         if found >= limit:
-            raise TooMany(_left(at))
+            raise TooMany(_left(at), words)
 
 
 def check_name(name: object, argument: str = "name") -> None:

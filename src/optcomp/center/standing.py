@@ -9,11 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from optcomp.center.bounds import check_mechanism
 from optcomp.center.desk import Place, slot_of
 from optcomp.center.opened import declared_in
-from optcomp.center.previews import cost_of, more_of, summed
+from optcomp.center.previews import cost_of, more_of
 from optcomp.center.records import line_of
-from optcomp.interactive import Filter, Mechanism, Request, read_mechanism
+from optcomp.interactive import Filter, Mechanism, Request, added_up, read_mechanism
 from optcomp.ledger import Ledger, RequestView
 from optcomp.numerics import whole
 from optcomp.statistics import Declared, Statistic, check_condition, checked_confidence
@@ -53,6 +54,7 @@ def preview_mechanism(
     """What a mechanism would cost for as long as it answers, and how far off so many answers may be."""
     spec, declared = read_mechanism(mechanism), declared_in(seat["snapshot"])
     count, sure = whole(questions, "questions", 1, _MOST_QUESTIONS), checked_confidence(confidence)
+    check_mechanism(spec, declared)
     _check_conditions(spec, declared)
     off = spec.reach(declared, count, sure)
     error = {"confidence": sure, "questions": count, "unit": "rows", "error": off if math.isfinite(off) else None}
@@ -69,7 +71,7 @@ def _check_conditions(spec: Mechanism, declared: Declared) -> None:
 
 def _price(costs: tuple[Request, ...], budget: Filter) -> dict[str, Any]:
     """What it costs, and how many more like it fit; a slot cannot pay for a curve, which is not written down."""
-    whole = summed(costs)  # one for all of its answers, of which there may be a million
+    whole = added_up(costs)  # one for all of its answers, of which there may be a million
     return {"cost": [] if whole is None else [cost_of((whole,))], **more_of(budget, [costs])}
 
 

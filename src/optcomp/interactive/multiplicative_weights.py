@@ -140,6 +140,14 @@ class PrivateMultiplicativeWeights(Mechanism):
             return self.parts
         return (ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta),)
 
+    def check_size(self, table: Declared, most: int) -> None:
+        """Refuse more cells than `most` times corrections: each correction is kept with a weight for each cell."""
+        (counts,) = self.cells.parts(table)
+        if self.corrections * len(counts.cells) > most:
+            fit = max(1, most // len(counts.cells))
+            problem = f"must be at most {fit:,} with {len(counts.cells):,} cells: a weight for each is kept"
+            raise InvalidInput("corrections", self.corrections, problem)
+
     def accuracy(self, questions: int, table: Declared, confidence: Number = 0.95) -> float:
         """With this confidence no checked answer is off by this many rows, for weights that are multiples of 2^-12."""
         return self.checker(_changed(self.cells, table)).accuracy(questions, confidence) / STEPS

@@ -49,6 +49,9 @@ class Mechanism(Written, ABC):
     def costs(self, table: Table | None = None) -> tuple[Request, ...]:
         """The guarantees that are spent together; depends on declarations only."""
 
+    def check_size(self, table: Declared, most: int) -> None:
+        """Refuse what keeps more numbers than `most` while it goes on; most mechanisms keep a few."""
+
     @abstractmethod
     def start(self, table: Table) -> Any:
         """Begin; the caller has paid."""

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from optcomp.errors import InvalidInput
 from optcomp.guarantees import RenyiDP
-from optcomp.interactive import Filter, Offer, RenyiFilter, Request, read_request_document, request_document
+from optcomp.interactive import (
+    Filter,
+    Offer,
+    RenyiFilter,
+    Request,
+    SumFilter,
+    added_up,
+    read_request_document,
+    request_document,
+)
 
 
 def paid_documents(budget: Filter, paid: Sequence[Request]) -> list[dict[str, object]]:
@@ -18,6 +27,12 @@ def paid_documents(budget: Filter, paid: Sequence[Request]) -> list[dict[str, ob
 def fixed(budget: Filter, offer: Offer) -> Offer:
     """The same guarantees without code: a Rényi curve that is a function is asked once, before any lock is taken."""
     return tuple(_fixed(budget, each) for each in offer)
+
+
+def together(budget: Filter, offer: Offer) -> Offer:
+    """One guarantee in the place of all parts, where the budget adds them up anyway: there may be a million."""
+    whole = added_up(offer) if isinstance(budget, SumFilter) and len(offer) > 1 else None
+    return offer if whole is None else (whole,)
 
 
 def _fixed(budget: Filter, request: Request) -> Request:
