@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,6 +28,8 @@ from optcomp.center.turns import Person, Turns
 from optcomp.errors import InvalidInput
 
 T = TypeVar("T")
+QUICK = 0.5
+"""Seconds: what takes less is not worth to be cancelled."""
 _LEAST_LEASE = 30.0
 """Seconds that a process may work on a request before others may take it over, at least."""
 _CLOSING = "the service is closing; nothing was spent"
@@ -224,7 +227,7 @@ class Runners:
             await loop.run_in_executor(self._threads, runner.ensure)
             if call.stopped is not None:
                 raise call.stopped(spends=call.kind.spends)
-            call.runner = runner
+            call.runner, call.since = runner, time.monotonic()
             reply = await self._exchanged(call, runner, message)
             if meter is not None:
                 await meter.add(self._settings.free_seconds if reply is None else reply["processor"])
@@ -267,10 +270,17 @@ class Runners:
         task.add_done_callback(self._tasks.discard)
 
     def cancel(self, token: str) -> bool:
-        """Kill what works on this token, and forget what waits; whether there was anything.  What was paid stays so."""
+        """Forget what waits on this token, and kill what works on it; whether there was anything.
+
+        What was paid stays so.  What works is given the time of a quick question: to start another process takes longer.
+        """
         calls = list(self._calls.get(token, ()))
         for call in calls:
-            call.stop(Cancelled)
+            if call.since is None:
+                call.stop(Cancelled)
+            else:
+                later = max(0.0, call.since + QUICK - time.monotonic())
+                asyncio.get_running_loop().call_later(later, call.stop, Cancelled)
         return bool(calls)
 
     def holds(self, token: str) -> bool:
@@ -302,6 +312,8 @@ class _Call:
     """That a long job has to take a process for free work."""
     gate: asyncio.Future[Any] | None = None
     runner: Runner | None = None
+    since: float | None = None
+    """When a process began to work on it."""
     stopped: type[Stopped] | None = field(default=None)
 
     def stop(self, why: type[Stopped]) -> None:

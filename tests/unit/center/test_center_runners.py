@@ -132,6 +132,25 @@ def test_what_is_cancelled_stays_paid(center: SmallCenter) -> None:
 
 
 @pytest.mark.slow
+def test_a_quick_question_is_not_killed(center: SmallCenter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To start a process takes longer than its answer: it is told, and the process goes on."""
+    monkeypatch.setattr("optcomp.center.runners.QUICK", PATIENCE)
+
+    async def run() -> None:
+        async with started(center) as runners:
+            before = runners.processes
+            with held_questions(center.settings.home):
+                call = asyncio.ensure_future(runners.call("ask", question(center)))
+                await until_held(center.settings.home)
+                assert runners.cancel(token_of(center.seat(), "held"))
+                go_on(center.settings.home)
+                assert "answer" in await call
+            assert runners.processes == before
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
 def test_the_limit_on_time_stops_a_question_and_not_the_next_one(center: SmallCenter) -> None:
     """The same key with more time costs nothing more."""
 
