@@ -5,11 +5,10 @@ What is beyond them is refused before anything is computed or paid, with the bou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from optcomp.errors import InvalidInput
 from optcomp.interactive import Mechanism
-from optcomp.planner import Document
 from optcomp.statistics import Declared, Statistic
 
 MOST_NUMBERS = 20_000_000
@@ -20,8 +19,8 @@ MOST_KEPT = 5_000_000
 """Weights that a mechanism keeps and reads again at every question."""
 MOST_LINES = 500
 """Statistics of a plan."""
-MOST_PLANNED = 2_000_000
-"""Cells of all statistics of a plan."""
+MOST_TOGETHER = 2_000_000
+"""Cells of all statistics of a plan, or of all questions that are fixed together: more take seconds."""
 _MOST_CHOICES = 1_000
 """Probabilities of one question about quantiles."""
 
@@ -46,8 +45,13 @@ def check_lines(plan: object) -> None:
         raise InvalidInput("plan.statistics", f"{len(lines):,} of them", f"must be at most {MOST_LINES:,} here")
 
 
-def check_plan(document: Document) -> None:
-    """Refuse a plan that takes too long to work out."""
-    cells = sum(len(part.cells) for wish in document.wishes for part in wish.statistic.parts(document.table))
-    if cells > MOST_PLANNED:
-        raise InvalidInput("plan.statistics", f"{cells:,} cells", f"must have at most {MOST_PLANNED:,} in all here")
+def check_together(statistics: Iterable[Statistic], declared: Declared, argument: str) -> None:
+    """Refuse a batch of questions, or a plan, that takes too long to work out."""
+    cells = 0
+    for statistic in statistics:
+        check_statistic(statistic, declared)
+        cells += sum(len(part.cells) for part in statistic.parts(declared))
+        if cells > MOST_TOGETHER:
+            raise InvalidInput(
+                argument, f"{cells:,} cells and more", f"must have at most {MOST_TOGETHER:,} in all here"
+            )

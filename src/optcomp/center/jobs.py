@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from optcomp.center.bounds import MOST_FREE_NUMBERS, check_mechanism, check_statistic
+from optcomp.center.bounds import MOST_FREE_NUMBERS, check_mechanism, check_statistic, check_together
 from optcomp.center.desk import LOG, Place, session_of, slot_of, table_of
 from optcomp.center.dry_runs import dry_run as invented_answer
 from optcomp.center.failures import failure, left_document
@@ -131,8 +131,7 @@ def commit(
         raise InvalidInput("questions", type(questions).__name__, "must be a list of questions")
     asked = [read_question(each) for each in questions]
     with session_of(ledger, settings, seat, key) as session:
-        for each in asked:
-            check_statistic(each.statistic, session.table)
+        check_together((each.statistic for each in asked), session.table, "questions")
         plan = session.commit(asked, delta=delta, key=key)
         told = {"plan": plan.request, "questions": len(asked), "bound": plan.bound.as_dict()}
         return told | _paid_for(session, plan.request)

@@ -18,7 +18,7 @@ class Kind:
     rows: bool = False
     """Whether it may read rows: it runs in a process that answers, and its processor time is not counted."""
     long: bool = False
-    """Whether it reads the whole ledger: it may take as long as a question, and leaves a process to shorter jobs."""
+    """Whether it may read the whole ledger: it may take as long as a question, and leaves a process to shorter jobs."""
 
     @property
     def counted(self) -> bool:
@@ -32,7 +32,7 @@ _SPENDS, _FINISHES, _LONG = Kind(spends=True, rows=True), Kind(rows=True), Kind(
 _KINDS = {
     **dict.fromkeys(("ask", "open_mechanism", "ask_mechanism", "commit", "planned", "release"), _SPENDS),
     **dict.fromkeys(("finish_waiting", "finish_release"), _FINISHES),
-    **dict.fromkeys(("verify", "export"), _LONG),
+    **dict.fromkeys(("verify", "export", "history"), _LONG),
 }
 """By the name of the job; all others are free."""
 

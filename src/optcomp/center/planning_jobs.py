@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from optcomp.center.bounds import check_lines, check_plan
+from optcomp.center.bounds import check_lines, check_together
 from optcomp.center.desk import Place
 from optcomp.errors import BudgetExceeded, InvalidInput, OptcompError
 from optcomp.ledger import Ledger
@@ -42,7 +42,7 @@ def compare(ledger: Ledger, settings: Place, *, plan: object, worked: Mapping[st
 def _read(plan: object) -> Document:
     check_lines(plan)
     document = read(plan)
-    check_plan(document)
+    check_together((wish.statistic for wish in document.wishes), document.table, "plan.statistics")
     return document
 
 

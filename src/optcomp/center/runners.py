@@ -18,80 +18,20 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from optcomp.center.failures import Busy, Cancelled, CannotStart, RunnerDied, Stopped, TookTooLong
 from optcomp.center.kinds import FREE, Kind, kind_of
-from optcomp.center.processes import Runner, Workplace
+from optcomp.center.processes import Runner
+from optcomp.center.runner_settings import Meter, RunnerSettings, workplace
 from optcomp.center.turns import Person, Turns
 from optcomp.errors import InvalidInput
 
 T = TypeVar("T")
 QUICK = 0.5
 """Seconds: what takes less is not worth to be cancelled."""
-_LEAST_LEASE = 30.0
-"""Seconds that a process may work on a request before others may take it over, at least."""
 _CLOSING = "the service is closing; nothing was spent"
 """What is told of jobs that come, or wait, when the service ends."""
-
-
-class RunnerSettings(Protocol):
-    """What is needed of the settings."""
-
-    @property
-    def home(self) -> Path:
-        """The folder of the centre."""
-
-    @property
-    def ledger(self) -> str:
-        """Its address."""
-
-    @property
-    def private(self) -> Path:
-        """The folder with the keys of the ledger."""
-
-    @property
-    def witness(self) -> str | None:
-        """The witness of the ledger, if it has one."""
-
-    @property
-    def seconds(self) -> float:
-        """That one job may take."""
-
-    @property
-    def runners(self) -> int:
-        """How many processes answer questions."""
-
-    @property
-    def readers(self) -> int:
-        """How many processes do free work: at least one, also if this is 0."""
-
-    @property
-    def waiting(self) -> int:
-        """Jobs of one person that may wait for questions, and as many for free work."""
-
-    @property
-    def memory(self) -> int:
-        """Megabytes that a process may take beyond what it has when it starts; 0 is no limit."""
-
-    @property
-    def free_seconds(self) -> float:
-        """Of a processor that a free job may take."""
-
-    @property
-    def free_memory(self) -> int:
-        """Megabytes, as `memory`, for processes that do free work."""
-
-
-class Meter(Protocol):
-    """What a person's free jobs have taken of processors."""
-
-    async def check(self) -> None:
-        """Refuse a job whose turn has come, if they have taken too much."""
-
-    async def add(self, seconds: float) -> None:
-        """So many seconds of a processor more."""
 
 
 def token_of(seat: Mapping[str, Any], key: str) -> str:
@@ -113,7 +53,7 @@ class Runners:
         if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= 1024:
             raise InvalidInput("count", number, "must be a whole number from 1 to 1024")
         self.count, self._settings = number, settings
-        place, readers = _workplace(settings), max(1, settings.readers)
+        place, readers = workplace(settings), max(1, settings.readers)
         self._questions = Turns([Runner(place) for _ in range(number)], settings.waiting)
         free = replace(place, memory=settings.free_memory, free=True)
         self._free = Turns([Runner(free) for _ in range(readers)], settings.waiting)
@@ -272,7 +212,7 @@ class Runners:
     def cancel(self, token: str) -> bool:
         """Forget what waits on this token, and kill what works on it; whether there was anything.
 
-        What was paid stays so.  What works is given the time of a quick question: to start another process takes longer.
+        What was paid stays so.  What works has the time of a quick question: to start another process takes longer.
         """
         calls = list(self._calls.get(token, ()))
         for call in calls:
@@ -323,13 +263,6 @@ class _Call:
             self.runner.kill()
         elif self.gate is not None and not self.gate.done():
             self.gate.set_exception(why(spends=self.kind.spends))
-
-
-def _workplace(settings: RunnerSettings) -> Workplace:
-    lease = max(_LEAST_LEASE, settings.seconds + 5)
-    databases = tuple(getattr(settings, "databases", ()))
-    about = settings.home, settings.ledger, settings.private, lease, settings.witness
-    return Workplace(*about, databases, settings.memory)
 
 
 def _numbers(runners: Iterable[Runner]) -> list[int]:

@@ -67,7 +67,7 @@ def test_each_job_has_its_kind() -> None:
     spends = {"ask", "open_mechanism", "ask_mechanism", "commit", "planned", "release"}
     assert {job for job in JOBS if kind_of(job).spends} == spends
     assert {job for job in JOBS if kind_of(job).rows} == spends | {"finish_waiting", "finish_release"}
-    assert {job for job in JOBS if kind_of(job).long} == {"verify", "export"}
+    assert {job for job in JOBS if kind_of(job).long} == {"verify", "export", "history"}
     assert {job for job in JOBS if kind_of(job).counted} >= {"dry_run", "preview", "preview_mechanism", "work_out"}
     assert kind_of("no such job") == Kind()
 
@@ -82,7 +82,7 @@ def test_a_million_parts_cost_no_more_work_than_one(center: SmallCenter) -> None
     assert told(center, "open_mechanism", seat=seat, mechanism=document, key="all")["request"] == opened["request"]
     guesses = GuessAndCheck(10, epsilon="1/10", corrections=10**6)
     assert told(center, "open_mechanism", seat=seat, mechanism=guesses.document())["paid"]["words"] == "ε = 0.1"
-    assert center.spent() == 2 * MILLION.epsilon  # type: ignore[operator]
+    assert center.spent() == 2 * MILLION.epsilon
     with center.ledger() as ledger:
         assert ledger.verify().ok
 
@@ -120,6 +120,10 @@ def test_other_requests_have_bounds_too(center: SmallCenter) -> None:
         assert (found["error"], found["argument"]) == ("InvalidInput", "probabilities")
         assert "at most 1,000" in found["words"]
     assert told(center, "commit", seat=seat, questions=[wide])["argument"] == "probabilities"
+    large = form(Contingency(("place", "time")), **many)
+    found = told(center, "commit", seat=seat, questions=[large] * 50)
+    assert (found["error"], found["argument"]) == ("InvalidInput", "questions")
+    assert "at most 2,000,000" in found["words"]
     weights = PrivateMultiplicativeWeights(["age", "place"], tolerance=100, epsilon="1/10", corrections=10_000)
     for job in ("preview_mechanism", "open_mechanism"):
         found = told(center, job, seat=seat, mechanism=weights.document())
