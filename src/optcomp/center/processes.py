@@ -35,7 +35,7 @@ _STATM = Path("/proc/self/statm")
 """Where Linux tells the sizes of a process, in pages; the sixth is its private memory that may be written to."""
 _MEGABYTE = 1 << 20
 """Bytes."""
-NICE = 5
+NICE = 10
 """By how much processes that do free work give way to those that answer questions."""
 
 

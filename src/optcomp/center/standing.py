@@ -14,7 +14,7 @@ from optcomp.center.desk import Place, slot_of
 from optcomp.center.opened import declared_in
 from optcomp.center.previews import cost_of, more_of
 from optcomp.center.records import line_of
-from optcomp.interactive import Filter, Mechanism, Request, added_up, read_mechanism
+from optcomp.interactive import Filter, Mechanism, Request, SumFilter, added_up, read_mechanism
 from optcomp.ledger import Ledger, RequestView
 from optcomp.numerics import whole
 from optcomp.statistics import Declared, Statistic, check_condition, checked_confidence
@@ -72,7 +72,9 @@ def _check_conditions(spec: Mechanism, declared: Declared) -> None:
 def _price(costs: tuple[Request, ...], budget: Filter) -> dict[str, Any]:
     """What it costs, and how many more like it fit; a slot cannot pay for a curve, which is not written down."""
     whole = added_up(costs)  # one for all of its answers, of which there may be a million
-    return {"cost": [] if whole is None else [cost_of((whole,))], **more_of(budget, [costs])}
+    if whole is None:
+        return {"cost": [], **more_of(budget, [costs])}
+    return {"cost": [cost_of((whole,))], **more_of(budget, [(whole,) if isinstance(budget, SumFilter) else costs])}
 
 
 def _theorem(spec: Mechanism) -> str:
