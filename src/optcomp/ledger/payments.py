@@ -8,14 +8,15 @@ from optcomp.errors import InvalidInput
 from optcomp.guarantees import RenyiDP
 from optcomp.interactive import (
     Filter,
+    Mechanism,
     Offer,
     RenyiFilter,
     Request,
     SumFilter,
-    added_up,
     read_request_document,
     request_document,
 )
+from optcomp.statistics import Table
 
 
 def paid_documents(budget: Filter, paid: Sequence[Request]) -> list[dict[str, object]]:
@@ -29,10 +30,10 @@ def fixed(budget: Filter, offer: Offer) -> Offer:
     return tuple(_fixed(budget, each) for each in offer)
 
 
-def together(budget: Filter, offer: Offer) -> Offer:
-    """One guarantee in the place of all parts, where the budget adds them up anyway: there may be a million."""
-    whole = added_up(offer) if isinstance(budget, SumFilter) and len(offer) > 1 else None
-    return offer if whole is None else (whole,)
+def mechanism_offer(budget: Filter, mechanism: Mechanism, table: Table) -> Offer:
+    """What a mechanism costs: one guarantee where the budget adds up all parts, of which there may be a million."""
+    whole = mechanism.sum_of_costs(table) if isinstance(budget, SumFilter) else None
+    return tuple(mechanism.costs(table)) if whole is None else (whole,)
 
 
 def _fixed(budget: Filter, request: Request) -> Request:

@@ -37,7 +37,7 @@ from optcomp.interactive import (
 from optcomp.ledger.chain import canonical, digest
 from optcomp.ledger.holders import Finished, Holder, Stored, Work
 from optcomp.ledger.opening import check_key, checked_repeat, open_session
-from optcomp.ledger.payments import fixed, paid_documents, together
+from optcomp.ledger.payments import fixed, mechanism_offer, paid_documents
 from optcomp.ledger.requests import RequestView, request_of
 from optcomp.ledger.runs import DurableRun, canonical_answer, needed_keys, opened_mechanism
 from optcomp.ledger.schema import MECHANISMS, REQUESTS
@@ -230,7 +230,7 @@ class DurableSession(Asking):
         if not all(hasattr(mechanism, name) for name in ("costs", "start", "document", "resume")):
             raise InvalidInput("mechanism", mechanism, "must be an interactive mechanism such as SparseVector(...)")
         mechanism = read_mechanism(mechanism.document())  # what is written is what is paid for, and what goes on
-        offer = together(self.quota, mechanism.costs(self.table))
+        offer = mechanism_offer(self.quota, mechanism, self.table)
         needed_keys(self._holder, mechanism)
 
         def start() -> Finished:

@@ -78,7 +78,7 @@ def test_a_million_parts_cost_no_more_work_than_one(center: SmallCenter) -> None
     found = told(center, "preview_mechanism", seat=seat, mechanism=document)
     assert (found["cost"][0]["words"], found["more"], found["fits"]) == ("ε = 0.1", 10, True)
     opened = told(center, "open_mechanism", seat=seat, mechanism=document, key="all")
-    assert opened["paid"]["exact"] == [{"kind": "ApproxDP", "epsilon": "1/10", "delta": "0"}]
+    assert opened["paid"]["exact"] == [{"kind": "PureDP", "epsilon": "1/10"}]
     assert told(center, "open_mechanism", seat=seat, mechanism=document, key="all")["request"] == opened["request"]
     guesses = GuessAndCheck(10, epsilon="1/10", corrections=10**6)
     assert told(center, "open_mechanism", seat=seat, mechanism=guesses.document())["paid"]["words"] == "ε = 0.1"

@@ -168,7 +168,7 @@ def test_what_was_paid_part_by_part_goes_on_as_one(tmp_path: Path, monkeypatch: 
         account = ledger.open("people", epsilon="3")
         session = account.session(people(), SumFilter(3), name="ada")
         with monkeypatch.context() as before:
-            before.setattr("optcomp.ledger.session.together", lambda budget, offer: offer)
+            before.setattr("optcomp.ledger.session.mechanism_offer", lambda _, mechanism, table: mechanism.costs(table))
             before.setattr(SparseVector, "start", lambda *_: 1 / 0)
             with pytest.raises(MechanismFailed):
                 session.open(spec, key="first")
