@@ -101,7 +101,8 @@ screenshots: setup browser
 # then odd cells in tables of every engine, and neighbouring tables (TABLES=--help); then long histories of ledgers, with
 # crashes and copies (LEDGERS=--help), five hundred real crashes of a ledger on each database (CRASHES=--help), and eight
 # processes on one account (PROCESSES=--help); then a data centre: analysts who collude against it (COLLUSION=--help), and
-# ten thousand calls made up from its published description (CALLS=--help)
+# ten thousand calls made up from its published description (CALLS=--help); and whether free work delays the answers of
+# others (FAIR=--help), for which nothing else may run on the machine
 campaign: setup
 	$(RUN)/python -m tests.campaign $(CAMPAIGN)
 	$(RUN)/python -m tests.campaign.tables $(TABLES)
@@ -110,6 +111,7 @@ campaign: setup
 	$(RUN)/python -m tests.campaign.many_processes $(PROCESSES)
 	$(RUN)/python -m tests.campaign.collusion $(COLLUSION)
 	$(RUN)/python -m tests.campaign.center_calls $(CALLS)
+	$(RUN)/python -m tests.campaign.fair_service $(FAIR)
 
 # generated pages, and the whole documentation as a folder: open build/site/index.html
 docs: setup

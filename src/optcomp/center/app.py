@@ -21,6 +21,7 @@ from fastapi.responses import PlainTextResponse
 
 import optcomp
 from optcomp.center import api_analyst, api_audit, api_owner, api_releases, api_sources, releases, replies
+from optcomp.center.clock import OnClock
 from optcomp.center.logs import log_as_json
 from optcomp.center.problems import add_handlers
 from optcomp.center.processes import keep_loaded
@@ -66,6 +67,7 @@ def make_app(settings: Settings, *, calculates: bool = False) -> FastAPI:
     _add_open_pages(app)
     for part in (api_analyst, api_releases, api_sources, api_owner, api_audit):
         app.include_router(part.router)
+    app.add_middleware(OnClock, bucket=settings.bucket)
     app.add_middleware(Protection, hosts=settings.names, most_bytes=settings.most_bytes, meters=service.meters)
     return app
 

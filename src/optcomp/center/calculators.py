@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import os
-import resource
 import signal
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +21,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from optcomp.center.failures import Busy, CannotStart, RunnerDied, TookTooLong
-from optcomp.center.processes import Runner, do_jobs, leave_no_core, limit_memory
+from optcomp.center.processes import NICE, Runner, do_jobs, leave_no_core, limit_memory, limit_processor
 from optcomp.center.settings import Settings
 from optcomp.center.turns import Turns
 from optcomp.errors import OptcompError
@@ -40,8 +38,6 @@ _MOST_WORDS = 400
 """Letters of an error that people still read; what it quotes may be much longer."""
 _PROCESSOR = 2
 """Seconds of a processor for each second that a calculation may take: some libraries work in two threads."""
-_NICE = 5
-"""How much these processes stand back behind those that answer questions."""
 _SUBNET = 64
 """Bits of an address of version 6 that belong to one household; the others its owner chooses freely."""
 _BUSY = "Many people calculate at the moment."
@@ -65,7 +61,7 @@ class Calculators:
     @property
     def processes(self) -> list[int]:
         """The numbers of the processes that run."""
-        return [number for number in (runner.process_id for runner in self._turns.runners) if number is not None]
+        return [number for number in (runner.process_id for runner in self._turns.places) if number is not None]
 
     @property
     def seconds(self) -> float:
@@ -76,9 +72,7 @@ class Calculators:
         """Start all processes now."""
         loop = asyncio.get_running_loop()
         with suppress(CannotStart):  # whoever calculates is told
-            await asyncio.gather(
-                *(loop.run_in_executor(self._threads, runner.ensure) for runner in self._turns.runners)
-            )
+            await asyncio.gather(*(loop.run_in_executor(self._threads, runner.ensure) for runner in self._turns.places))
 
     async def call(
         self, job: str, arguments: Mapping[str, Any], *, address: str, gone: Gone | None = None
@@ -87,7 +81,7 @@ class Calculators:
 
         `Busy` or `TooMany` if too many wait, `TookTooLong` past the limit on time, `RunnerDied` past that on memory.
         """
-        if not self._turns.runners or self._closed:
+        if not self._turns.places or self._closed:
             raise Busy("The calculator is switched off.")
         message = json.dumps({"job": job, "arguments": dict(arguments)}, allow_nan=False, sort_keys=True).encode()
         if message in self._kept:
@@ -95,7 +89,7 @@ class Calculators:
             return self._kept[message]
         runner = await self._runner(visitor(address))
         if gone is not None and await gone():
-            self._release(runner)
+            self._turns.give_back(runner)
             raise Busy(_BUSY)
         task = asyncio.ensure_future(self._work(runner, message))
         self._tasks.add(task)
@@ -104,16 +98,14 @@ class Calculators:
 
     async def _runner(self, person: int) -> Runner:
         """A process, when this visitor's turn has come."""
-        if self._turns.idle:
-            return self._turns.idle.popleft()
-        gate = self._turns.join(person)
+        gate = self._turns.take(person)
         try:
             return await asyncio.wait_for(asyncio.shield(gate), max(_PATIENCE, 2 * self._seconds))
         except BaseException as error:
             if not gate.done():
                 gate.cancel()
             elif not gate.cancelled() and gate.exception() is None:
-                self._release(gate.result())
+                self._turns.give_back(gate.result())
             if isinstance(error, TimeoutError):
                 raise Busy(_BUSY) from None
             raise
@@ -132,7 +124,7 @@ class Calculators:
             except (EOFError, OSError):
                 await loop.run_in_executor(self._threads, runner.kill)
                 raise (TookTooLong if late else RunnerDied)() from None
-            found: dict[str, Any] = json.loads(reply)
+            found: dict[str, Any] = json.loads(reply)["result"]
             self._keep(message, reply, found)
             return found
         finally:
@@ -147,34 +139,27 @@ class Calculators:
     def _replace(self, runner: Runner) -> None:
         """Give a process back; one that was killed is started again before."""
         if runner.alive or runner.failed or self._closed:
-            self._release(runner)
+            self._turns.give_back(runner)
             return
 
         async def start() -> None:
             with suppress(CannotStart):
                 await asyncio.get_running_loop().run_in_executor(self._threads, runner.ensure)
-            self._release(runner)
+            self._turns.give_back(runner)
 
         task = asyncio.ensure_future(start())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _release(self, runner: Runner) -> None:
-        gate = self._turns.next()
-        if gate is None:
-            self._turns.idle.append(runner)
-        else:
-            gate.set_result(runner)
-
     async def close(self) -> None:
         """End all processes; nobody loses anything by that."""
         self._closed = True
         self._turns.refuse(_BUSY)
-        for runner in self._turns.runners:
+        for runner in self._turns.places:
             runner.kill()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=self._seconds)
-        for runner in self._turns.runners:
+        for runner in self._turns.places:
             runner.kill()
         await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
 
@@ -208,15 +193,13 @@ def serve(connection: Connection, place: Limits) -> None:
     warm_up()
     leave_no_core()
     limit_memory(place.memory)
-    os.nice(_NICE)
+    os.nice(NICE)
     do_jobs(connection, partial(_within, place.seconds))
 
 
 def _within(seconds: float, job: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A result; the operating system ends a process whose service is gone and cannot end it any more."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    most = math.ceil(used.ru_utime + used.ru_stime + _PROCESSOR * seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    limit_processor(_PROCESSOR * seconds + 1)
     return perform(job, arguments)
 
 

@@ -17,12 +17,10 @@ from sqlalchemy import Connection, delete, insert, select, update
 from starlette.concurrency import run_in_threadpool
 
 from optcomp.center.protection import described, log
-from optcomp.center.runners import Runners
+from optcomp.center.runners import QUICK, Runners
 from optcomp.center.store import Store, now
 from optcomp.center.tables import CANCELLATIONS
 
-QUICK = 0.5
-"""Seconds: what is answered sooner never looks for rows."""
 _EVERY = 0.25
 """Seconds between two looks of a worker: one query for all that it is at work on."""
 _PATIENCE = 2.0

@@ -6,7 +6,7 @@ every failure has the same words, whatever happened: otherwise an error could te
     CenterError
     ├── Busy            too many questions wait; nothing was spent
     ├── CannotStart     the processes that answer do not start
-    └── Stopped         a process was stopped while it worked; what was debited stays paid
+    └── Stopped         a process was stopped while it worked; what was debited stays paid, if the job spends
         ├── Cancelled   by whoever asked
         ├── RunnerDied  by itself, or by the system
         └── TookTooLong by the limit on time
@@ -30,6 +30,10 @@ from optcomp.ledger import LedgerCopied
 
 NOT_ANSWERED = "There is no answer yet. Ask again with the same key: what was paid for it is not paid twice."
 """What is told of every failure after a debit, and of those of which nobody knows whether they came before it."""
+STOPPED = "It was stopped: free work may take only so much time and memory. Nothing was spent; ask for less at once."
+"""What is told if a process ends that did free work."""
+WAS_CANCELLED = "It was cancelled. Nothing was spent."
+"""What is told of free work that was cancelled."""
 CANNOT_ANSWER = "The table cannot be asked at the moment. Nothing was spent; the owner can find out why."
 """What is told if a table does not open: the reason may be about the machine, and is for its owner."""
 COPIED = "The ledger may be a copy, and debits nothing until its owner takes it over. Nothing was spent."
@@ -59,14 +63,20 @@ class CannotStart(CenterError):
 
 
 class Stopped(CenterError):
-    """A process was stopped while it worked; all kinds of it have the same words."""
+    """A process was stopped while it worked; where the job spends, all kinds of it have the same words."""
 
-    def __init__(self) -> None:
-        super().__init__(NOT_ANSWERED)
+    free_words = STOPPED
+    """What is told of free work."""
+
+    def __init__(self, *, spends: bool = True) -> None:
+        super().__init__(NOT_ANSWERED if spends else self.free_words)
+        self.spends = spends
 
 
 class Cancelled(Stopped):
-    """Whoever asked does not want the answer; what was debited stays paid."""
+    """The answer is not wanted any more; what was debited stays paid."""
+
+    free_words = WAS_CANCELLED
 
 
 class RunnerDied(Stopped):
@@ -74,7 +84,7 @@ class RunnerDied(Stopped):
 
 
 class TookTooLong(Stopped):
-    """It took longer than a question may."""
+    """It took longer than a job of its kind may."""
 
 
 class CannotAnswer(CenterError):

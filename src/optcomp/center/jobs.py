@@ -15,9 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from optcomp.center.bounds import MOST_FREE_NUMBERS, check_mechanism, check_statistic, check_together
 from optcomp.center.desk import LOG, Place, session_of, slot_of, table_of
 from optcomp.center.dry_runs import dry_run as invented_answer
 from optcomp.center.failures import failure, left_document
+from optcomp.center.kinds import kind_of
 from optcomp.center.opened import declared_in
 from optcomp.center.planning_jobs import PLANNING_JOBS
 from optcomp.center.previews import preview as previewed
@@ -74,6 +76,7 @@ def ask(
     asked = read_question(question)
     form = {"question": asked.document(), "repeat": repeat}
     with session_of(ledger, settings, seat, key, form) as session:
+        check_statistic(asked.statistic, session.table)
         return _told(session, session.ask_stored(asked, key=key, repeat=repeat))
 
 
@@ -90,6 +93,7 @@ def open_mechanism(
     spec = read_mechanism(mechanism)
     form = {"mechanism": spec.document(), "repeat": repeat}
     with session_of(ledger, settings, seat, key, form) as session:
+        check_mechanism(spec, session.table)
         run = session.open(spec, key=key, repeat=repeat)
         return {"mechanism": run.request, "document": spec.document(), **_paid_for(session, run.request)}
 
@@ -127,6 +131,7 @@ def commit(
         raise InvalidInput("questions", type(questions).__name__, "must be a list of questions")
     asked = [read_question(each) for each in questions]
     with session_of(ledger, settings, seat, key) as session:
+        check_together((each.statistic for each in asked), session.table, "questions")
         plan = session.commit(asked, delta=delta, key=key)
         told = {"plan": plan.request, "questions": len(asked), "bound": plan.bound.as_dict()}
         return told | _paid_for(session, plan.request)
@@ -280,7 +285,9 @@ def dry_run(
     seed: int = 0,
 ) -> Document:
     """Answer a question about invented rows; no snapshot is opened, and nothing is spent."""
-    found = invented_answer(read_declaration(declaration), read_question(question), rows=rows, seed=seed)
+    declared, asked = read_declaration(declaration), read_question(question)
+    check_statistic(asked.statistic, declared, MOST_FREE_NUMBERS)
+    found = invented_answer(declared, asked, rows=rows, seed=seed)
     answer = {"answer": found.document(), "value": plain(found.value), "rows": rows, "seed": seed}
     return {"dry_run": True, **answer, "receipt": None}
 
@@ -329,15 +336,6 @@ JOBS: dict[str, Job] = {
     )
 }
 """By name."""
-SPENDING = frozenset({"ask", "open_mechanism", "ask_mechanism", "commit", "planned", "release"})
-"""Jobs that run after a debit: their failures all have the same words."""
-READING_LONG = frozenset({"verify", "export"})
-"""Jobs that read the whole ledger, which may take long."""
-READING = READING_LONG | frozenset(
-    {"remaining", "preview", "transcript", "mechanisms", "preview_mechanism", "why", "free", "accounts"}
-    | {"certificate", "history"}
-)
-"""Jobs that look at the ledger and at declarations alone: they open no table, draw nothing and debit nothing."""
 
 
 def perform(ledger: Ledger, settings: Place, job: str, arguments: Mapping[str, Any]) -> Document:
@@ -352,7 +350,7 @@ def perform(ledger: Ledger, settings: Place, job: str, arguments: Mapping[str, A
             raise MemoryError from None
         if not isinstance(error, OptcompError):
             LOG.warning("%s: %s", job, type(error).__name__)  # its text may hold values
-        return failure(error, spends=job in SPENDING)
+        return failure(error, spends=kind_of(job).spends)
 
 
 def plain(value: Any) -> Any:

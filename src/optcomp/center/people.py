@@ -234,6 +234,10 @@ class People:
         if found > limit:
             raise TooMany(_left(at))
 
+    def count_more(self, subject: str, amount: int) -> None:
+        """So many more of a subject in this minute."""
+        self._counted(subject, amount)
+
     def _counted(self, subject: str, amount: int) -> tuple[int, float]:
         """How many that makes, and when it was counted."""
         with self._store.write_lightly() as connection:
@@ -249,14 +253,14 @@ class People:
                 connection.execute(delete(COUNTERS).where(COUNTERS.c.minute <= minute - _KEPT))
         return found, at
 
-    def check_count(self, subject: str, limit: int) -> None:
+    def check_count(self, subject: str, limit: int, words: str | None = None) -> None:
         """`TooMany` if a subject has reached the limit in this minute; nothing is counted."""
         with self._store.read() as connection:
             at = now(connection)
             mine = COUNTERS.c.subject == subject, COUNTERS.c.minute == int(at // 60)
             found = connection.scalar(select(COUNTERS.c.count).where(*mine)) or 0
         if found >= limit:
-            raise TooMany(_left(at))
+            raise TooMany(_left(at), words)
 
 
 def check_name(name: object, argument: str = "name") -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from optcomp.center.bounds import check_lines, check_together
 from optcomp.center.desk import Place
 from optcomp.errors import BudgetExceeded, InvalidInput, OptcompError
 from optcomp.ledger import Ledger
@@ -25,7 +26,7 @@ def work_out(ledger: Ledger, settings: Place, *, plan: object, start: object = N
 
     Not `comparing` gives what is known first, and says by `later` that there is more: `compare` tells it.
     """
-    made = worked_out(read(plan), read_warm_start(start))
+    made = worked_out(_read(plan), read_warm_start(start))
     begin = made.warm_start().document()
     if comparing:
         return _told(made, begin)
@@ -35,7 +36,14 @@ def work_out(ledger: Ledger, settings: Place, *, plan: object, start: object = N
 def compare(ledger: Ledger, settings: Place, *, plan: object, worked: Mapping[str, Any]) -> Told:
     """All that `work_out` tells, about the very budgets that it found first: nothing is searched again for the plan."""
     budgets = [_budget_in(entry) for entry in worked["facts"]["statistics"]]
-    return _told(plan_again(read(plan), budgets, read_warm_start(worked["start"])), worked["start"])
+    return _told(plan_again(_read(plan), budgets, read_warm_start(worked["start"])), worked["start"])
+
+
+def _read(plan: object) -> Document:
+    check_lines(plan)
+    document = read(plan)
+    check_together((wish.statistic for wish in document.wishes), document.table, "plan.statistics")
+    return document
 
 
 def _told(made: Plan, start: object) -> Told:

@@ -26,7 +26,7 @@ from optcomp.center.protection import described, log
 from optcomp.center.settings import Settings
 from optcomp.center.source_jobs import outcome_of, serve
 from optcomp.center.store import Store
-from optcomp.center.turns import Gate, Turns
+from optcomp.center.turns import Turns
 from optcomp.errors import InvalidInput
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class _Call:
 
     kind: str
     number: int | None
-    place: Runner | Gate
+    gate: asyncio.Future[Runner]
     runner: Runner | None = None
     why: str | None = None
     """Why it is to be stopped."""
@@ -75,7 +75,7 @@ class Preparers:
     @property
     def processes(self) -> list[int]:
         """The numbers of the processes that run."""
-        runners = (*self._work.runners, *self._looks.runners)
+        runners = (*self._work.places, *self._looks.places)
         return [number for number in (each.process_id for each in runners) if number is not None]
 
     async def call(
@@ -126,25 +126,17 @@ class Preparers:
         if left:
             log({"event": "removed snapshots of jobs that were not finished", "count": len(left)})
 
-    def _place(self, kind: str, person: Person) -> Runner | Gate:
+    def _place(self, kind: str, person: Person) -> asyncio.Future[Runner]:
         if self._closed:
             raise Busy("the service is closing; nothing was registered")
-        turns = self._looks if kind in LOOKS else self._work
-        return turns.idle.popleft() if turns.idle else turns.join(person.id)
+        return (self._looks if kind in LOOKS else self._work).take(person.id)
 
-    def _give_back(self, place: Runner | Gate) -> None:
-        if isinstance(place, Runner):
-            self._release(place)
-        elif not place.cancel() and place.exception() is None:
-            self._release(place.result())
+    def _give_back(self, gate: asyncio.Future[Runner]) -> None:
+        if not gate.cancel() and gate.exception() is None:
+            self._release(gate.result())
 
     def _release(self, runner: Runner) -> None:
-        turns = self._looks if runner in self._looks.runners else self._work
-        gate = turns.next()
-        if gate is None:
-            turns.idle.append(runner)
-        else:
-            gate.set_result(runner)
+        (self._looks if runner in self._looks.places else self._work).give_back(runner)
 
     async def _taken(
         self,
@@ -204,7 +196,7 @@ class Preparers:
         return result or {}
 
     async def _worked(self, call: _Call, message: bytes) -> dict[str, Any]:
-        runner = call.place if isinstance(call.place, Runner) else await call.place
+        runner = await call.gate
         try:
             await self._in_thread(runner.ensure)
             if call.number is not None:
@@ -217,7 +209,7 @@ class Preparers:
             if not future.done():
                 self._stop(call, "late")
             try:
-                return dict(json.loads(await future))
+                return dict(json.loads(await future)["result"])
             except (EOFError, OSError):
                 call.why = call.why or "died"
                 raise RunnerDied() from None
@@ -235,8 +227,8 @@ class Preparers:
         call.why = call.why or why
         if call.runner is not None:
             call.runner.strike()
-        elif isinstance(call.place, asyncio.Future) and not call.place.done():
-            call.place.set_exception(Cancelled())
+        elif not call.gate.done():
+            call.gate.set_exception(Cancelled())
 
     async def _stopped(self, call: _Call, error: CenterError) -> dict[str, Any]:
         """What is told of a job whose process was stopped: it may have registered all of it a moment before."""
@@ -287,7 +279,7 @@ class Preparers:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watching
-        for runner in (*self._work.runners, *self._looks.runners):
+        for runner in (*self._work.places, *self._looks.places):
             runner.kill()
         await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
 

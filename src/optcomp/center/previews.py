@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
+from optcomp.center.bounds import check_statistic
 from optcomp.center.failures import left_document
 from optcomp.errors import HypothesisNotMet
-from optcomp.guarantees import ApproxDP
 from optcomp.interactive import (
     Filter,
     Offer,
     Request,
     Taken,
+    added_up,
     charge_cheapest,
     in_words,
-    pair,
     price_offers,
     question_offers,
     request_document,
@@ -62,6 +61,7 @@ def preview(
     asked, sure = read_question(question), checked_confidence(confidence)
     if asked.statistic.where is not None:
         check_condition(asked.statistic.where, declared.columns)
+    check_statistic(asked.statistic, declared)
     offers = question_offers(asked, declared)
     told: dict[str, Any] = {"question": asked.document(), "words": str(asked), "theorem": asked.noise.theorem}
     told |= {"cost": [cost_of(offer) for offer in offers], "error": _errors(asked, declared, sure, rows)}
@@ -71,18 +71,10 @@ def preview(
 
 def whole_cost(offers: Sequence[Offer]) -> Request:
     """What a question costs a slot, as one guarantee: slots add up ε and δ."""
-    found = summed(offers[0])
+    found = added_up(offers[0])
     if found is None:
         raise HypothesisNotMet("RRUV16", "a slot adds up ε and δ, and this question costs something else")
     return found
-
-
-def summed(costs: Sequence[Request]) -> ApproxDP | None:
-    """The sums of all ε and of all δ; None where a guarantee is not a pair of them."""
-    pairs = [found for found in map(pair, costs) if found is not None]
-    if len(pairs) < len(costs):
-        return None
-    return ApproxDP(sum((eps for eps, _ in pairs), Fraction(0)), sum((delta for _, delta in pairs), Fraction(0)))
 
 
 def _budget(remaining: Filter | Mapping[str, Any] | None) -> Filter | None:

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from optcomp.center.failures import NOT_ANSWERED, Busy, CannotAnswer, CannotStart, Stopped, database_failed
+from optcomp.center.failures import NOT_ANSWERED, Busy, Cancelled, CannotAnswer, CannotStart, Stopped, database_failed
 from optcomp.center.refusals import Conflict, Forbidden, NeedsSecond, NotFound, NotKnown, Suspended, TooMany
 from optcomp.errors import (
     BudgetExceeded,
@@ -107,7 +107,7 @@ def not_answered() -> Problem:
 def of_library(error: OptcompError) -> Problem:
     """An error that the library or the centre raised on purpose."""
     if isinstance(error, Stopped):
-        return not_answered()
+        return not_answered() if error.spends else _stopped(error)
     if isinstance(error, TooMany):
         return Problem("too_many", str(error), wait=error.seconds)
     if isinstance(error, BudgetExceeded):
@@ -124,6 +124,11 @@ def of_library(error: OptcompError) -> Problem:
         if isinstance(error, kinds):
             return Problem(code, str(error))
     return Problem("conflict", f"It could not be done, because of a {type(error).__name__}.")
+
+
+def _stopped(error: Stopped) -> Problem:
+    """Free work that was stopped: by whoever asked, or by its limits."""
+    return Problem("conflict" if isinstance(error, Cancelled) else "too_large", str(error))
 
 
 def _left(remaining: object) -> Any:

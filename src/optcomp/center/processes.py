@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import multiprocessing
 import os
 import resource
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,6 +35,8 @@ _STATM = Path("/proc/self/statm")
 """Where Linux tells the sizes of a process, in pages; the sixth is its private memory that may be written to."""
 _MEGABYTE = 1 << 20
 """Bytes."""
+NICE = 10
+"""By how much processes that do free work give way to those that answer questions."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,8 @@ class Workplace:
     databases: tuple[str, ...] = field(default=(), repr=False)
     memory: int = 0
     """Megabytes beyond what it takes when it starts; 0 is no limit."""
-    answers: bool = True
-    """Whether it answers questions, and does not only read the ledger."""
+    free: bool = False
+    """Whether it does free work only, and gives way to the processes that answer questions."""
 
 
 class Runner:
@@ -150,12 +154,14 @@ def serve(connection: Connection, place: Workplace) -> None:
     from optcomp.statistics import remove_own_folders
 
     log_as_json()
-    if place.answers:
+    if not place.free:
         warm_up()
     options = {"private": place.private, "witness": place.witness}
     ledger = Ledger(place.ledger, **options, lease=place.lease, create=False)
     leave_no_core()
     limit_memory(place.memory)
+    if place.free:
+        os.nice(NICE)
     do_jobs(connection, partial(perform, ledger, place), before_exit=remove_own_folders)
 
 
@@ -166,7 +172,8 @@ def do_jobs(
 ) -> None:
     """Say that this process can work, and do one job after the other until the service is gone.
 
-    The process then ends without exit handlers; `before_exit` is called instead.
+    Beside each result it says how many seconds of a processor the job took.  A job may name how many it may take.  The
+    process ends without exit handlers; `before_exit` is called instead.
     """
     known: set[str] = set()
     keep_loaded()
@@ -177,6 +184,8 @@ def do_jobs(
         except (EOFError, OSError):
             break
         job = json.loads(message)
+        limit_processor(job.get("processor"))
+        begun = time.process_time()
         try:
             result = perform(job["job"], job["arguments"])
         except MemoryError:  # what is left may be too little for the next job: another process takes its place
@@ -184,7 +193,8 @@ def do_jobs(
             before_exit()
             os._exit(1)
         with suppress(BrokenPipeError, ConnectionResetError):  # the service is gone: its answer is in the ledger
-            connection.send_bytes(json.dumps(result).encode())
+            reply = {"result": result, "processor": time.process_time() - begun}
+            connection.send_bytes(json.dumps(reply).encode())
         if job["job"] not in known:  # it loaded what its kind needs
             known.add(job["job"])
             keep_loaded()
@@ -204,6 +214,15 @@ def keep_loaded() -> None:
 def leave_no_core() -> None:
     """A library that runs out of memory may abort: the core that the system would write holds rows."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit_processor(seconds: float | None) -> None:
+    """Have the operating system end this process after so many more seconds of a processor; None is no limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    wanted = hard if seconds is None else math.ceil(used.ru_utime + used.ru_stime + seconds)
+    if soft != wanted:
+        resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
 
 
 def limit_memory(megabytes: int) -> None:

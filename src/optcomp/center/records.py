@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from optcomp.center.previews import summed
-from optcomp.interactive import Request, in_words, request_document
+from optcomp.interactive import Request, added_up, in_words, request_document
 from optcomp.ledger import RequestState, RequestView
 
 ANSWERED = (RequestState.ANSWERED, RequestState.DELIVERED)
@@ -33,5 +32,5 @@ def paid_of(view: RequestView) -> dict[str, Any]:
 
 def in_all(paid: Sequence[Request]) -> str:
     """What several guarantees come to in a slot, which adds them up; one by one where it cannot."""
-    found = summed(paid) if paid else None
+    found = added_up(paid) if paid else None
     return " and ".join(map(in_words, paid)) if found is None else in_words(found)

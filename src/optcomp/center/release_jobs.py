@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from optcomp.center.bounds import check_lines, check_together
 from optcomp.center.desk import LOG, Place, table_of
 from optcomp.center.failures import CannotAnswer, left_document
 from optcomp.center.plan_forms import plan_about
@@ -28,7 +29,9 @@ Told = dict[str, Any]
 def look_at_plan(ledger: Ledger, settings: Place, *, dataset: Mapping[str, Any], plan: Mapping[str, Any]) -> Told:
     """What a plan would cost and how far off its numbers would be; from the declaration and the account alone."""
     declared, account = read_declaration(dataset["declaration"]), ledger.account(dataset["account"])
+    check_lines(plan)
     document = plan_about(plan, declared, account.name)
+    check_together((wish.statistic for wish in document.wishes), declared, "plan.statistics")
     made, digest = worked_out(document), plan_digest(document.source)
     told = facts(made)
     about = {"plan": digest, "document": document.source, "facts": told, "growth": growth(made)}

@@ -4,75 +4,34 @@ They are started by "spawn", each with a ledger and an engine of its own, so not
 drawn again in another.  Jobs and results are JSON over a pipe; nothing is unpickled that came from outside.  A process
 that is killed leaves the ledger as it is: what was debited stays reserved, and the same key runs it again.
 
-Jobs that only read the ledger have processes of their own, so that they do not wait behind slow questions.  They take
-an idle process of the others too; questions never take theirs.
+Free work has processes of its own, with a lower priority and less time and memory, and never runs in those that answer
+questions; questions never take its processes.  Within each kind people take turns.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from optcomp.center.failures import Busy, Cancelled, CannotStart, RunnerDied, Stopped, TookTooLong
-from optcomp.center.processes import Runner, Workplace
-from optcomp.center.turns import Gate, Person, Turns
+from optcomp.center.kinds import FREE, Kind, kind_of
+from optcomp.center.processes import Runner
+from optcomp.center.runner_settings import Meter, RunnerSettings, workplace
+from optcomp.center.turns import Person, Turns
 from optcomp.errors import InvalidInput
 
-_LEAST_LEASE = 30.0
-"""Seconds that a process may work on a request before others may take it over, at least."""
+T = TypeVar("T")
+QUICK = 0.5
+"""Seconds: what takes less is not worth to be cancelled."""
 _CLOSING = "the service is closing; nothing was spent"
 """What is told of jobs that come, or wait, when the service ends."""
-
-
-class RunnerSettings(Protocol):
-    """What is needed of the settings."""
-
-    @property
-    def home(self) -> Path:
-        """The folder of the centre."""
-
-    @property
-    def ledger(self) -> str:
-        """Its address."""
-
-    @property
-    def private(self) -> Path:
-        """The folder with the keys of the ledger."""
-
-    @property
-    def witness(self) -> str | None:
-        """The witness of the ledger, if it has one."""
-
-    @property
-    def seconds(self) -> float:
-        """That one question may take."""
-
-    @property
-    def runners(self) -> int:
-        """How many processes answer questions."""
-
-    @property
-    def readers(self) -> int:
-        """How many processes read the ledger only; 0: that takes its turn with questions."""
-
-    @property
-    def waiting(self) -> int:
-        """Jobs of one person that may wait for questions, and as many for reading."""
-
-    @property
-    def memory(self) -> int:
-        """Megabytes that a process may take beyond what it has when it starts; 0 is no limit."""
-
-    @property
-    def bucket(self) -> float:
-        """Seconds; what follows a debit is told at whole multiples of it.  0: at once."""
 
 
 def token_of(seat: Mapping[str, Any], key: str) -> str:
@@ -94,11 +53,13 @@ class Runners:
         if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= 1024:
             raise InvalidInput("count", number, "must be a whole number from 1 to 1024")
         self.count, self._settings = number, settings
-        place = _workplace(settings)
+        place, readers = workplace(settings), max(1, settings.readers)
         self._questions = Turns([Runner(place) for _ in range(number)], settings.waiting)
-        reading = replace(place, answers=False)
-        self._reading = Turns([Runner(reading) for _ in range(settings.readers)], settings.waiting)
-        self._all = (*self._questions.runners, *self._reading.runners)
+        free = replace(place, memory=settings.free_memory, free=True)
+        self._free = Turns([Runner(free) for _ in range(readers)], settings.waiting)
+        self._long = Turns(range(max(1, readers - 1)), settings.waiting)
+        """Leave for a long job to take a process for free work: one process is left for shorter jobs."""
+        self._all = (*self._questions.places, *self._free.places)
         self._calls: dict[str, list[_Call]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._threads = ThreadPoolExecutor(len(self._all), "optcomp-runner")
@@ -116,18 +77,18 @@ class Runners:
 
     @property
     def reading_waiting(self) -> int:
-        """How many jobs wait to read the ledger."""
-        return self._reading.waiting
+        """How many free jobs wait."""
+        return self._free.waiting + self._long.waiting
 
     @property
     def processes(self) -> list[int]:
         """The numbers of the processes that answer questions and run."""
-        return _numbers(self._questions)
+        return _numbers(self._questions.places)
 
     @property
     def readers(self) -> list[int]:
-        """The numbers of the processes that read the ledger and run."""
-        return _numbers(self._reading)
+        """The numbers of the processes that do free work and run."""
+        return _numbers(self._free.places)
 
     async def start(self) -> None:
         """Start all processes now, and not when the first job comes; CannotStart if one does not."""
@@ -142,106 +103,96 @@ class Runners:
         seconds: float | None = None,
         token: str | None = None,
         person: Person = None,
+        meter: Meter | None = None,
     ) -> dict[str, Any]:
         """Have a job done; a result with "error" is a refusal, or a failure in words that tell nothing else.
 
         `Busy` if too many wait, `TooMany` if too many of this person do; `TookTooLong`, `Cancelled` or `RunnerDied` if
         the process was stopped.  Whoever stops waiting does not stop the job: it was paid for.  `token` is what
-        `cancel` takes; by default that of its seat and key.  People take turns: `person` says whose job it is.
+        `cancel` takes; by default that of the seat and key of a question.  People take turns: `person` says whose job
+        it is, and `meter` is told what it took of a processor.
         """
-        from optcomp.center.jobs import SPENDING
-
-        message, begun = _message(job, arguments), time.monotonic()
-        call = _Call(token if token is not None else _token(arguments))
+        kind, named = kind_of(job), _token(arguments) if kind_of(job).rows else ""
         limit = self._settings.seconds if seconds is None else seconds
+        call = _Call(kind, named if token is None else token, limit, meter)
+        message = _message(job, arguments, None if not kind.counted else self._settings.free_seconds)
         if self._closed:
             raise Busy(_CLOSING)
-        place = self._place(job, person, opens="snapshot" in arguments)
-        try:
-            return await self._done(call, place, message, limit)
-        finally:
-            if job in SPENDING and self._settings.bucket > 0:
-                await asyncio.sleep(until_next(time.monotonic() - begun, self._settings.bucket))
-
-    def _place(self, job: str, person: Person, *, opens: bool) -> Runner | Gate:
-        """A process that is free for a job, which may open a table; or, where it waits for one."""
-        from optcomp.center.jobs import READING, READING_LONG
-
-        if job not in READING or opens or not self._reading.runners:
-            own, able = self._questions, [self._questions]
-        else:
-            own, able = self._reading, [self._reading, self._questions]
-        if job in READING_LONG:
-            able.reverse()  # so that others can still read
-        for turns in able:
-            if turns.idle:
-                return turns.idle.popleft()
-        return own.join(person)
-
-    async def _done(self, call: _Call, place: Runner | Gate, message: bytes, limit: float) -> dict[str, Any]:
         if call.token:
             self._calls.setdefault(call.token, []).append(call)
         try:
-            runner = place if isinstance(place, Runner) else await self._turn(call, place)
+            if kind.long:
+                call.leave = await self._turn(call, self._long, person)
+            runner = await self._turn(call, self._questions if kind.rows else self._free, person)
         except BaseException:
             self._forget(call)
             raise
-        task = asyncio.ensure_future(self._work(call, runner, message, limit))
+        task = asyncio.ensure_future(self._work(call, runner, message))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(_looked_at)
         return await asyncio.shield(task)
 
-    async def _turn(self, call: _Call, gate: Gate) -> Runner:
-        """The process that a job gets when its turn has come."""
-        call.gate = gate
+    async def _turn(self, call: _Call, turns: Turns[T], person: Person) -> T:
+        """What a job gets when its turn has come."""
+        gate = call.gate = turns.take(person)
         try:
             return await gate
         except asyncio.CancelledError:
             if gate.done() and not gate.cancelled() and gate.exception() is None:
-                self._release(gate.result())
+                turns.give_back(gate.result())
             raise
         finally:
             call.gate = None
 
     def _release(self, runner: Runner) -> None:
-        """Give a process to whose turn it is; one that has no question left reads."""
-        own = self._reading if runner in self._reading.runners else self._questions
-        gate = own.next() or self._reading.next()
-        if gate is None:
-            own.idle.append(runner)
-        else:
-            gate.set_result(runner)
+        """Give a process to whose turn it is."""
+        (self._free if runner in self._free.places else self._questions).give_back(runner)
 
     def _forget(self, call: _Call) -> None:
+        if call.leave is not None:
+            self._long.give_back(call.leave)
         others = [each for each in self._calls.get(call.token, ()) if each is not call]
         if others:
             self._calls[call.token] = others
         else:
             self._calls.pop(call.token, None)
 
-    async def _work(self, call: _Call, runner: Runner, message: bytes, limit: float) -> dict[str, Any]:
+    async def _work(self, call: _Call, runner: Runner, message: bytes) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
+        meter = call.meter if call.kind.counted else None
         try:
+            if meter is not None:
+                await meter.check()
             await loop.run_in_executor(self._threads, runner.ensure)
             if call.stopped is not None:
-                raise call.stopped()
-            call.runner = runner
-            future = loop.run_in_executor(self._threads, runner.exchange, message)
-            await asyncio.wait({future}, timeout=limit)
-            if not future.done():
-                call.stop(TookTooLong)
-            try:
-                reply = await future
-            except (EOFError, OSError):
-                await loop.run_in_executor(self._threads, runner.kill)  # one that is about to end takes no more jobs
-                raise (call.stopped or RunnerDied)() from None
-            found: dict[str, Any] = json.loads(reply)
+                raise call.stopped(spends=call.kind.spends)
+            call.runner, call.since = runner, time.monotonic()
+            reply = await self._exchanged(call, runner, message)
+            if meter is not None:
+                await meter.add(self._settings.free_seconds if reply is None else reply["processor"])
+            if reply is None:
+                raise (call.stopped or RunnerDied)(spends=call.kind.spends)
+            found: dict[str, Any] = reply["result"]
             return found
         finally:
             call.runner = None
             self._forget(call)
             self._replace_later(runner)
+
+    async def _exchanged(self, call: _Call, runner: Runner, message: bytes) -> dict[str, Any] | None:
+        """What a process replies; None if it was stopped before."""
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self._threads, runner.exchange, message)
+        await asyncio.wait({future}, timeout=call.limit)
+        if not future.done():
+            call.stop(TookTooLong)
+        try:
+            reply: dict[str, Any] = json.loads(await future)
+            return reply
+        except (EOFError, OSError):
+            await loop.run_in_executor(self._threads, runner.kill)  # one that is about to end takes no more jobs
+            return None
 
     def _replace_later(self, runner: Runner) -> None:
         """Give a process back; one that was killed is replaced before."""
@@ -259,10 +210,17 @@ class Runners:
         task.add_done_callback(self._tasks.discard)
 
     def cancel(self, token: str) -> bool:
-        """Kill what works on this token, and forget what waits; whether there was anything.  What was paid stays so."""
+        """Forget what waits on this token, and kill what works on it; whether there was anything.
+
+        What was paid stays so.  What works has the time of a quick question: to start another process takes longer.
+        """
         calls = list(self._calls.get(token, ()))
         for call in calls:
-            call.stop(Cancelled)
+            if call.since is None:
+                call.stop(Cancelled)
+            else:
+                later = max(0.0, call.since + QUICK - time.monotonic())
+                asyncio.get_running_loop().call_later(later, call.stop, Cancelled)
         return bool(calls)
 
     def holds(self, token: str) -> bool:
@@ -272,7 +230,7 @@ class Runners:
     async def close(self) -> None:
         """Let what works finish, for as long as a question may take, and end all processes."""
         self._closed = True
-        for turns in (self._questions, self._reading):
+        for turns in (self._questions, self._free, self._long):
             turns.refuse(_CLOSING)
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=self._settings.seconds)
@@ -285,9 +243,17 @@ class Runners:
 class _Call:
     """A job on its way."""
 
-    token: str
-    gate: Gate | None = None
+    kind: Kind = FREE
+    token: str = ""
+    limit: float = math.inf
+    """Seconds that it may take."""
+    meter: Meter | None = None
+    leave: int | None = None
+    """That a long job has to take a process for free work."""
+    gate: asyncio.Future[Any] | None = None
     runner: Runner | None = None
+    since: float | None = None
+    """When a process began to work on it."""
     stopped: type[Stopped] | None = field(default=None)
 
     def stop(self, why: type[Stopped]) -> None:
@@ -296,28 +262,17 @@ class _Call:
         if self.runner is not None:
             self.runner.kill()
         elif self.gate is not None and not self.gate.done():
-            self.gate.set_exception(why())
+            self.gate.set_exception(why(spends=self.kind.spends))
 
 
-def _workplace(settings: RunnerSettings) -> Workplace:
-    lease = max(_LEAST_LEASE, settings.seconds + 5)
-    databases = tuple(getattr(settings, "databases", ()))
-    about = settings.home, settings.ledger, settings.private, lease, settings.witness
-    return Workplace(*about, databases, settings.memory)
+def _numbers(runners: Iterable[Runner]) -> list[int]:
+    return [number for number in (runner.process_id for runner in runners) if number is not None]
 
 
-def _numbers(turns: Turns) -> list[int]:
-    return [number for number in (runner.process_id for runner in turns.runners) if number is not None]
-
-
-def until_next(passed: float, bucket: float) -> float:
-    """Seconds from now to the next whole multiple of a bucket, counted from the beginning."""
-    return -passed % bucket
-
-
-def _message(job: str, arguments: Mapping[str, Any]) -> bytes:
+def _message(job: str, arguments: Mapping[str, Any], processor: float | None) -> bytes:
+    told = {"job": job, "arguments": dict(arguments), "processor": processor}
     try:
-        return json.dumps({"job": job, "arguments": dict(arguments)}, allow_nan=False).encode()
+        return json.dumps(told, allow_nan=False).encode()
     except (TypeError, ValueError):
         raise InvalidInput("arguments", job, "must be plain JSON") from None
 

@@ -18,12 +18,13 @@ from optcomp.center.cancellations import Cancelling
 from optcomp.center.catalogue import Catalogue, Dataset, Seat
 from optcomp.center.changes import Acting, Changes
 from optcomp.center.failures import CenterError, database_failed
-from optcomp.center.jobs import SPENDING
+from optcomp.center.kinds import kind_of
 from optcomp.center.meters import Meters
 from optcomp.center.people import People
 from optcomp.center.persons import Person
 from optcomp.center.preparers import Preparers
 from optcomp.center.problems import Problem, not_answered
+from optcomp.center.processor_time import ProcessorTime
 from optcomp.center.protection import described, log
 from optcomp.center.rates import Rates
 from optcomp.center.readiness import Readiness
@@ -46,6 +47,8 @@ _WORTH_TELLING = {"BudgetExceeded": ("remaining",), "InvalidInput": ("argument",
 """What else of a refusal a program may act on."""
 _MOST_REFUSALS = 30
 """Refusals of one seat, or of the releases of one data set, that are noted in a minute: nobody fills the database."""
+_REQUESTS = 60
+"""Cancelling counts as so many requests: of the `rate` of a person, a share of cancellations in a minute."""
 _AGAIN = 30.0
 """Seconds after which what was interrupted is looked for again: a process that is gone may hold it for a while."""
 _WATCH = 5.0
@@ -117,19 +120,24 @@ class Service:
 
     async def call(self, job: str, **arguments: Any) -> dict[str, Any]:
         """Have a job done where the data are; a refusal is raised as a problem."""
-        async with self._buckets.of(arguments.get("seat")):
-            if "seat" in arguments and arguments.get("key") is not None:
+        kind, person = kind_of(job), ASKING.get()
+        meter = None if person is None else ProcessorTime(self.people, person, self.settings.free_processor_seconds)
+        async with self._buckets.of(arguments.get("seat"), spends=kind.spends):
+            if kind.spends and "seat" in arguments and arguments.get("key") is not None:
                 self.cancelling.begins(token_of(arguments["seat"], arguments["key"]))
-            found = await self.runners.call(job, arguments, seconds=self.settings.seconds, person=ASKING.get())
+            found = await self.runners.call(job, arguments, person=person, meter=meter)
         if isinstance(found.get("error"), str):  # the error of a preview is how far off an answer may be
-            if found["error"] == "BudgetExceeded" and job in SPENDING and "seat" in arguments:
+            if found["error"] == "BudgetExceeded" and kind.spends and "seat" in arguments:
                 await run_in_threadpool(self._note_refusal_of_seat, job, arguments["seat"], found["words"])
             raise _refused(found)
         return found
 
     async def cancel(self, seat: Seat, key: str) -> bool:
         """Stop what works on a request of a seat; whether there was anything."""
-        place = place_of(seat)
+        place, person = place_of(seat), ASKING.get()
+        if person is not None:  # a process that is killed must be started again
+            most = max(1, self.settings.rate // _REQUESTS)
+            await run_in_threadpool(self.people.count, f"cancelled {person}", most)
         await self._buckets.end_of_bucket(place)
         return await self.cancelling.stop(token_of(place, key))
 

@@ -70,10 +70,10 @@ class Settings:
     """For one question."""
     runners: int = 2
     """Processes that answer questions."""
-    readers: int = 1
-    """Processes beside them that only read the ledger; 0: reading takes its turn with questions."""
+    readers: int = 2
+    """Processes beside them for free work: reading the ledger, previews, plans, synthetic rows.  0 counts as 1."""
     waiting: int = 32
-    """Questions of one person that may wait for a process at a time, and as many requests that read."""
+    """Questions of one person that may wait for a process at a time, and as many free requests."""
     memory: int = 4096
     """Megabytes that a runner may take beyond what it has when it starts, by the operating system; 0 is no limit."""
     preparers: int = 1
@@ -82,6 +82,12 @@ class Settings:
     """For registering or checking one table; a look takes as long as a question."""
     preparer_memory: int = 4096
     """Megabytes that such a process may take beyond what it has when it starts; 0 is no limit."""
+    free_seconds: float = 10.0
+    """Of a processor, for one free request; verifying and exporting the ledger may take `seconds`."""
+    free_memory: int = 1024
+    """Megabytes, as `memory`, for a process that does free work."""
+    free_processor_seconds: float = 20.0
+    """Of a processor, for the free requests of a person in a minute; more are refused until the next one."""
     header_seconds: float = 15.0
     """Within which the headers of a request must have come, and what is left of a body after its response."""
     connections: int = 256
@@ -303,9 +309,10 @@ _READERS: dict[str, Callable[[str, object], Any]] = {
     "folders": _folders,
     **dict.fromkeys(("databases", "hosts"), _texts),
     **dict.fromkeys(("rate", "logins", "most_bytes", "runners", "preparers", "waiting", "calculations"), _whole),
-    **dict.fromkeys(("readers", "memory", "preparer_memory", "connections"), _whole_or_none),
+    **dict.fromkeys(("readers", "memory", "free_memory", "preparer_memory", "connections"), _whole_or_none),
     **dict.fromkeys(("calculators", "calculator_memory"), _whole_or_none),
-    **dict.fromkeys(("seconds", "bucket", "prepare_seconds", "header_seconds", "calculator_seconds"), _seconds),
+    **dict.fromkeys(("seconds", "free_seconds", "free_processor_seconds", "bucket"), _seconds),
+    **dict.fromkeys(("prepare_seconds", "header_seconds", "calculator_seconds"), _seconds),
     "two_persons": _flag,
     "notice": _share,
 }

@@ -23,7 +23,7 @@ from optcomp.center.catalogue import Catalogue
 from optcomp.center.choices import Choices
 from optcomp.center.owner_jobs import OwnerJobs
 from optcomp.center.persons import Person
-from optcomp.center.processes import do_jobs, leave_no_core, limit_memory
+from optcomp.center.processes import NICE, do_jobs, leave_no_core, limit_memory
 from optcomp.center.refusals import NeedsSecond
 from optcomp.center.settings import Settings
 from optcomp.center.store import Store
@@ -32,8 +32,6 @@ from optcomp.ledger import Ledger
 from optcomp.numerics import listening
 from optcomp.statistics import Declared, Integers, Preparation, remove_own_folders
 
-_NICE = 5
-"""How much these processes stand back behind those that answer questions."""
 _EVERY = 0.5
 """Seconds between two notes of how far a job has come; the first of each step is written at once."""
 Told = dict[str, Any]
@@ -72,7 +70,7 @@ def serve(connection: Connection, settings: Settings) -> None:
 
     log_as_json()
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # others reserve a gigabyte, which no limit would notice
-    os.nice(_NICE)
+    os.nice(NICE)
     threading.Thread(target=_end_with_parent, daemon=True, name="optcomp-parent").start()
     warm_up()
     workshop = Workshop(settings)

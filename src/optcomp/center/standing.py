@@ -9,11 +9,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from optcomp.center.bounds import check_mechanism
 from optcomp.center.desk import Place, slot_of
 from optcomp.center.opened import declared_in
-from optcomp.center.previews import cost_of, more_of, summed
+from optcomp.center.previews import cost_of, more_of
 from optcomp.center.records import line_of
-from optcomp.interactive import Filter, Mechanism, Request, read_mechanism
+from optcomp.guarantees import ApproxDP
+from optcomp.interactive import Filter, Mechanism, read_mechanism
 from optcomp.ledger import Ledger, RequestView
 from optcomp.numerics import whole
 from optcomp.statistics import Declared, Statistic, check_condition, checked_confidence
@@ -53,11 +55,12 @@ def preview_mechanism(
     """What a mechanism would cost for as long as it answers, and how far off so many answers may be."""
     spec, declared = read_mechanism(mechanism), declared_in(seat["snapshot"])
     count, sure = whole(questions, "questions", 1, _MOST_QUESTIONS), checked_confidence(confidence)
+    check_mechanism(spec, declared)
     _check_conditions(spec, declared)
     off = spec.reach(declared, count, sure)
     error = {"confidence": sure, "questions": count, "unit": "rows", "error": off if math.isfinite(off) else None}
     told = {"mechanism": spec.document(), "words": str(spec), "theorem": _theorem(spec), "error": error}
-    return told | _price(spec.costs(), slot_of(ledger, seat).budget)
+    return told | _price(spec, slot_of(ledger, seat).budget)
 
 
 def _check_conditions(spec: Mechanism, declared: Declared) -> None:
@@ -67,10 +70,12 @@ def _check_conditions(spec: Mechanism, declared: Declared) -> None:
             check_condition(value.where, declared.columns)
 
 
-def _price(costs: tuple[Request, ...], budget: Filter) -> dict[str, Any]:
+def _price(mechanism: Mechanism, budget: Filter) -> dict[str, Any]:
     """What it costs, and how many more like it fit; a slot cannot pay for a curve, which is not written down."""
-    whole = summed(costs)  # one for all of its answers, of which there may be a million
-    return {"cost": [] if whole is None else [cost_of((whole,))], **more_of(budget, [costs])}
+    whole = mechanism.sum_of_costs()  # one for all of its answers, of which there may be a million
+    if whole is None:
+        return {"cost": [], **more_of(budget, [mechanism.costs()])}
+    return {"cost": [cost_of((ApproxDP(whole.epsilon, whole.delta),))], **more_of(budget, [(whole,)])}
 
 
 def _theorem(spec: Mechanism) -> str:

@@ -1,39 +1,41 @@
-"""Whose turn it is: people take turns, each with one job at a time, however many jobs each of them sent.
+"""A fair queue: people take turns, however many jobs each of them sent.
 
-A plain queue would let one person with sixty jobs hold up everybody who comes later.  Here whoever comes waits for at
-most one job of each other person who waits.
+A plain queue would let one person with sixty jobs hold up everybody who comes later.  Here the next place goes to the
+person with the fewest jobs at work, and among these to the one whose last turn was longest ago.  What decides is how
+many jobs somebody has, never how long they take: that may depend on rows.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable
+from typing import Generic, TypeVar
 
 from optcomp.center.failures import Busy
-from optcomp.center.processes import Runner
 from optcomp.center.refusals import TooMany
 
-Gate = asyncio.Future[Runner]
-"""What a job waits at; it opens with a process."""
+T = TypeVar("T")
 Person = int | None
 """By number; None is the centre itself."""
 _QUEUE = 64
-"""Jobs that may wait, beside four for each process."""
+"""Jobs that may wait, beside four for each place."""
 _AGAIN = 1.0
 """Seconds after which somebody with too many jobs may try again: by then some are likely done."""
 _FULL = "too many questions wait; nothing was spent, ask again in a while"
 """What is told when all places are taken."""
 
 
-class Turns:
-    """Processes of one kind, and the jobs that wait for them."""
+class Turns(Generic[T]):
+    """Places of one kind, such as processes, and the jobs that wait for them."""
 
-    def __init__(self, runners: Iterable[Runner], most_each: int) -> None:
-        self.runners = tuple(runners)
-        self.idle = deque(self.runners)
-        self._most, self._most_each = 4 * len(self.runners) + _QUEUE, most_each
-        self._waiting: OrderedDict[Person, deque[Gate]] = OrderedDict()
+    def __init__(self, places: Iterable[T], most_each: int) -> None:
+        self.places = tuple(places)
+        self._idle = deque(self.places)
+        self._most, self._most_each = 4 * len(self.places) + _QUEUE, most_each
+        self._waiting: OrderedDict[Person, deque[asyncio.Future[T]]] = OrderedDict()
+        self._holders: dict[T, Person] = {}
+        self._held = Counter[Person]()
 
     @property
     def waiting(self) -> int:
@@ -42,39 +44,58 @@ class Turns:
 
     @property
     def working(self) -> int:
-        """How many processes are at work."""
-        return len(self.runners) - len(self.idle)
+        """How many places are taken."""
+        return len(self.places) - len(self._idle)
 
-    def join(self, person: Person) -> Gate:
-        """A place among those who wait: `TooMany` if this person has too many already, `Busy` if all are taken."""
-        held = deque(gate for gate in self._waiting.get(person, ()) if not gate.done())
+    def take(self, person: Person) -> asyncio.Future[T]:
+        """A place, or where it is waited for: `TooMany` if this person waits too often, `Busy` if too many wait."""
+        gate: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        if self._idle:
+            self._give(self._idle.popleft(), person, gate)
+            return gate
+        held = deque(each for each in self._waiting.get(person, ()) if not each.done())
         if person is not None and len(held) >= self._most_each:
             words = f"{self._most_each} of your requests wait already; nothing was spent, wait for one of them"
             raise TooMany(_AGAIN, words)
         if self.waiting >= self._most:
             raise Busy(_FULL)
-        gate: Gate = asyncio.get_running_loop().create_future()
         self._waiting[person] = held
         held.append(gate)
         return gate
 
-    def next(self) -> Gate | None:
-        """The job whose turn it is, if one waits; its person comes last now."""
-        while self._waiting:
-            person, gates = self._waiting.popitem(last=False)
-            while gates:
-                gate = gates.popleft()
-                if not gate.done():
-                    if gates:
-                        self._waiting[person] = gates
-                    return gate
-        return None
+    def _give(self, place: T, person: Person, gate: asyncio.Future[T]) -> None:
+        self._holders[place] = person
+        self._held[person] += 1
+        gate.set_result(place)
+
+    def give_back(self, place: T) -> None:
+        """A place is free: it goes to whose turn it is, if anybody waits."""
+        self._held[self._holders.pop(place)] -= 1
+        self._held = +self._held
+        self._forget_cancelled()
+        if not self._waiting:
+            self._idle.append(place)
+            return
+        person = min(self._waiting, key=self._held.__getitem__)  # the first of several: the longest ago
+        gates = self._waiting.pop(person)
+        self._give(place, person, gates.popleft())
+        if gates:
+            self._waiting[person] = gates
+
+    def _forget_cancelled(self) -> None:
+        for person, gates in list(self._waiting.items()):
+            while gates and gates[0].done():
+                gates.popleft()
+            if not gates:
+                del self._waiting[person]
 
     def refuse(self, words: str) -> None:
         """Tell all who wait that nobody will work for them."""
-        while (gate := self.next()) is not None:
-            gate.set_exception(Busy(words))
+        waiting, self._waiting = self._waiting, OrderedDict()
+        for gate in (gate for gates in waiting.values() for gate in gates):
+            if not gate.done():
+                gate.set_exception(Busy(words))
 
 
-def _open(gates: Iterable[Gate]) -> int:
+def _open(gates: Iterable[asyncio.Future[T]]) -> int:
     return sum(not gate.done() for gate in gates)

@@ -111,9 +111,13 @@ class GuessAndCheck(Mechanism):
 
     def costs(self, table: Table | None = None) -> tuple[Request, ...]:
         """The parts; with a δ one guarantee for all of them."""
+        return (self.sum_of_costs(table),) if self.delta else self.parts
+
+    def sum_of_costs(self, table: Table | None = None) -> PureDP | ApproxDP:
+        """ε, of which each part has its share; with a δ the optimal composition, if that is less."""
         if not self.delta:
-            return self.parts
-        return (ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta),)
+            return PureDP(self.epsilon)
+        return ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta)
 
     @property
     def check(self) -> SparseVector:

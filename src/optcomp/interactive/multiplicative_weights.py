@@ -133,12 +133,25 @@ class PrivateMultiplicativeWeights(Mechanism):
 
     def costs(self, table: Table | None = None) -> tuple[Request, ...]:
         """The parts; with a δ one guarantee for all of them."""
+        whole = self.sum_of_costs(table)
+        return (whole,) if self.delta else self.parts
+
+    def sum_of_costs(self, table: Table | None = None) -> PureDP | ApproxDP:
+        """ε, of which each part has its share; with a δ the optimal composition, if that is less."""
         if table is not None:  # refuses what the table does not declare before anything is paid
             self.cells.check(table)
             self.checker(_changed(self.cells, table))
         if not self.delta:
-            return self.parts
-        return (ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta),)
+            return PureDP(self.epsilon)
+        return ApproxDP(min(Fraction(self.total(self.delta).epsilon), Fraction(self.epsilon)), self.delta)
+
+    def check_size(self, table: Declared, most: int) -> None:
+        """Refuse more cells than `most` times corrections: each correction is kept with a weight for each cell."""
+        (counts,) = self.cells.parts(table)
+        if self.corrections * len(counts.cells) > most:
+            fit = max(1, most // len(counts.cells))
+            problem = f"must be at most {fit:,} with {len(counts.cells):,} cells: a weight for each is kept"
+            raise InvalidInput("corrections", self.corrections, problem)
 
     def accuracy(self, questions: int, table: Declared, confidence: Number = 0.95) -> float:
         """With this confidence no checked answer is off by this many rows, for weights that are multiples of 2^-12."""

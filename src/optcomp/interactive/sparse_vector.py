@@ -192,6 +192,10 @@ class SparseVector(Comparing):
             return (PureDP(self.epsilon),)
         return (PureDP(Fraction(self.epsilon) / self.positives),) * self.positives
 
+    def sum_of_costs(self, table: Table | None = None) -> PureDP:
+        """ε, of which each round has its part."""
+        return PureDP(self.epsilon)
+
     def scales(self) -> tuple[float, float]:
         """The scales of the noise of the threshold and of a question."""
         eps = Fraction(self.epsilon) / (self.positives if self.refresh else 1)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from optcomp.errors import InvalidInput, Written
-from optcomp.interactive.filters import Request
+from optcomp.guarantees import ApproxDP, PureDP
+from optcomp.interactive.filters import Request, added_up
 from optcomp.numerics import Number
 from optcomp.statistics import Declared, Entries, Statistic, Table, kind_of, number_text, statistic_document
 
@@ -48,6 +49,13 @@ class Mechanism(Written, ABC):
     @abstractmethod
     def costs(self, table: Table | None = None) -> tuple[Request, ...]:
         """The guarantees that are spent together; depends on declarations only."""
+
+    def sum_of_costs(self, table: Table | None = None) -> PureDP | ApproxDP | None:
+        """What `costs` come to where ε and δ are added up; None if one of them is no pair."""
+        return added_up(self.costs(table))
+
+    def check_size(self, table: Declared, most: int) -> None:
+        """Refuse what keeps more numbers than `most` while it goes on; most mechanisms keep a few."""
 
     @abstractmethod
     def start(self, table: Table) -> Any:

@@ -8,6 +8,7 @@ answer that is stored is the answer of both.  So leases and clocks save work; no
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ from sqlalchemy.exc import IntegrityError
 
 from optcomp.errors import BudgetExceeded, InvalidInput, MechanismFailed
 from optcomp.interactive import (
+    Cost,
     Filter,
     Offer,
     PricedOffer,
     Refused,
     charge_cheapest,
     price_offers,
+    read_request_document,
     restore,
 )
 from optcomp.ledger.amounts import guard, named, read_sums, summed, written_cost, written_sums
@@ -274,8 +277,16 @@ class Holder:
     def _check_paid(self, found: Asked, prices: Sequence[PricedOffer] | None) -> None:
         """A key that paid for little does not run what costs more."""
         offered: list[Any] = [each.requests for each in prices or ()]  # none, or "[]": by a slot, or with a plan
-        if offered and found.paid not in ("[]", *(canonical(paid_documents(self.opened, each)) for each in offered)):
+        if not offered or found.paid in ("[]", *(canonical(paid_documents(self.opened, each)) for each in offered)):
+            return
+        if self._cost_of(found.paid) not in [each.cost for each in prices or ()]:
             raise InvalidInput("key", found.key, f"has paid for something of another cost: {found.what}")
+
+    def _cost_of(self, paid: str) -> Cost:
+        """What was paid part by part may be offered as one guarantee now; it costs the same."""
+        requests = tuple(read_request_document(each) for each in json.loads(paid))
+        (priced,) = price_offers(self.opened, [requests])
+        return priced.cost
 
     def _reserve(self, work: Work, form: str, prices: Sequence[PricedOffer] | None) -> int:
         words: dict[str, Any] = {"holder": self.id, "kind": work.kind, "form": digest(form)}

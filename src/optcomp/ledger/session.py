@@ -11,6 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -36,7 +37,7 @@ from optcomp.interactive import (
 from optcomp.ledger.chain import canonical, digest
 from optcomp.ledger.holders import Finished, Holder, Stored, Work
 from optcomp.ledger.opening import check_key, checked_repeat, open_session
-from optcomp.ledger.payments import fixed, paid_documents
+from optcomp.ledger.payments import fixed, mechanism_offer, paid_documents
 from optcomp.ledger.requests import RequestView, request_of
 from optcomp.ledger.runs import DurableRun, canonical_answer, needed_keys, opened_mechanism
 from optcomp.ledger.schema import MECHANISMS, REQUESTS
@@ -147,8 +148,7 @@ class DurableSession(Asking):
         found = self._found(request, "plan")
         self._check_snapshot(found)
         asked = tuple(read_question(each) for each in found.form["plan"])
-        bound, _ = committed_offers(asked, self.table, found.form["delta"])
-        return DurablePlan(self, asked, bound, request)
+        return DurablePlan(self, asked, lambda: committed_offers(asked, self.table, found.form["delta"])[0], request)
 
     def _found(self, request: int, kind: str) -> RequestView:
         found = self.request(request)
@@ -230,7 +230,7 @@ class DurableSession(Asking):
         if not all(hasattr(mechanism, name) for name in ("costs", "start", "document", "resume")):
             raise InvalidInput("mechanism", mechanism, "must be an interactive mechanism such as SparseVector(...)")
         mechanism = read_mechanism(mechanism.document())  # what is written is what is paid for, and what goes on
-        costs = mechanism.costs(self.table)
+        offer = mechanism_offer(self.quota, mechanism, self.table)
         needed_keys(self._holder, mechanism)
 
         def start() -> Finished:
@@ -242,7 +242,7 @@ class DurableSession(Asking):
             return Finished("{}", beside)
 
         form = self._form({"mechanism": mechanism.document()}, repeat)
-        stored = self._perform("mechanism", key, str(mechanism), form, [tuple(costs)], start)
+        stored = self._perform("mechanism", key, str(mechanism), form, [offer], start)
         return DurableRun(self._holder, self._table, stored.id)
 
     def delegate(self, budget: Filter, *, name: str = "delegate") -> DurableSession:
@@ -262,7 +262,7 @@ class DurableSession(Asking):
         form = self._form({"plan": [question.document() for question in asked], "delta": str(delta)}, 0)
         what = f"{name}: {len(asked)} question{'' if len(asked) == 1 else 's'} at once"
         stored = self._perform("plan", key, what, form, offers, lambda: Finished("{}"))
-        return DurablePlan(self, asked, bound, stored.id)
+        return DurablePlan(self, asked, lambda: bound, stored.id)
 
     def __enter__(self) -> Self:
         return self
@@ -283,9 +283,16 @@ class DurableSession(Asking):
 class DurablePlan:
     """A batch whose parameters were fixed before its first answer; each question is answered once, in any order."""
 
-    def __init__(self, session: DurableSession, questions: tuple[Question, ...], bound: Bound, request: int) -> None:
-        self._session, self._request = session, request
-        self.questions, self.bound = questions, bound
+    def __init__(
+        self, session: DurableSession, questions: tuple[Question, ...], bound: Callable[[], Bound], request: int
+    ) -> None:
+        self._session, self._request, self._bound = session, request, bound
+        self.questions = questions
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The optimal composition of its questions; to answer them takes none."""
+        return self._bound()
 
     @property
     def request(self) -> int:

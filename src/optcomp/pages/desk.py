@@ -24,7 +24,7 @@ from optcomp.center import (
     seats_of,
     service_of,
 )
-from optcomp.errors import InvalidInput
+from optcomp.errors import InvalidInput, OptcompError
 from optcomp.pages import desk_form, desk_view
 from optcomp.pages.access import PageRoute, form_of, problem_of
 from optcomp.pages.conditions import example
@@ -70,7 +70,7 @@ async def seat_page(request: Request, id: Number, wished: bool = False) -> Respo
     form = desk_form.read(request.query_params, seat.dataset.declared, usual=desk_view.usual_epsilon(left["left"]))
     shown = await previewed(request, seat, form)
     if request.query_params.get("dry") and shown["problem"] is None:
-        shown["dry"] = await _dry(request, seat, form)
+        shown |= await _dry(request, seat, form)
     shown |= {"wished": wished, "example": example(seat.dataset.declared.columns), **left}
     if "x-live" not in request.headers:
         shown |= await _around(request, seat)
@@ -95,11 +95,19 @@ def placed(problem: Problem, form: desk_form.Form) -> Problem:
     return desk_view.placed(problem, form.names, {form.word: "column", **_ALSO})
 
 
-async def _dry(request: Request, seat: Seat, form: desk_form.Form) -> desk_view.Told | None:
+async def _dry(request: Request, seat: Seat, form: desk_form.Form) -> dict[str, Any]:
+    """The answer about invented rows; or why there is none, for a question that may be asked all the same."""
     body = bodies.DryRunBody(question=form.question(), rows=_INVENTED)
-    found = await api_analyst.dry_run(request, seat.dataset.name, body)
+    try:
+        found = await api_analyst.dry_run(request, seat.dataset.name, body)
+    except (Problem, OptcompError) as error:
+        problem = problem_of(error)
+        if problem is None or problem.code not in ("invalid", "too_large", "too_many"):
+            raise
+        return {"problem": placed(problem, form)}
     title = str(words_for(request)("desk.dry.title"))
-    return await run_in_threadpool(desk_view.told, found.answer, seat.dataset.declared, form.confidence, title)
+    told = await run_in_threadpool(desk_view.told, found.answer, seat.dataset.declared, form.confidence, title)
+    return {"dry": told}
 
 
 async def left_of(request: Request, seat: Seat) -> dict[str, Any]:

@@ -37,7 +37,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _ELSEWHERE = (
     "This draft was changed in another window. Nothing here was saved. Load the page again, and go on from there."
 )
-_TOLD_HERE = ("invalid", "conflict", "busy", "budget_exceeded")
+_TOLD_HERE = ("invalid", "conflict", "busy", "budget_exceeded", "too_large", "too_many")
 """Refusals that are shown in the form."""
 
 

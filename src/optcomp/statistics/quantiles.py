@@ -165,6 +165,15 @@ class Quantiles(Statistic):
             for change in (self.change(table, p) for p in self.probabilities)
         )
 
+    def check_size(self, table: Declared, most: int) -> None:
+        """Refuse more scores than `most`: one for each group, probability and candidate."""
+        _, _, count = self.grid(table)
+        choices = len(self.probabilities) * (len(self.groups(table).cells) if self.by else 1)
+        if choices * count > most:
+            made = f"{count:,}, for {choices:,} quantiles in all groups: {choices * count:,} scores"
+            fit = f"at most {most // choices:,} candidates fit" if most >= 2 * choices else "name fewer groups"
+            raise InvalidInput("candidates", made, f"must make at most {most:,} scores here: {fit}")
+
     def change(self, table: Declared, probability: Fraction) -> int:
         """The most that one person can change a score; summed up over groups, in which old and new rows may differ."""
         a, b = probability.numerator, probability.denominator

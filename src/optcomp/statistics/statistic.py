@@ -84,6 +84,13 @@ class Statistic(Written, ABC):
     def parts(self, table: Declared) -> tuple[Part, ...]:
         """The vectors that get noise; depends on declarations only."""
 
+    def check_size(self, table: Declared, most: int) -> None:
+        """Refuse what is computed from more numbers than `most`; depends on declarations only."""
+        found = sum(len(part.cells) for part in self.parts(table))
+        if found > most:
+            problem = f"must have at most {most:,} cells here: name fewer columns, or coarser ones"
+            raise InvalidInput("statistic", f"{found:,} cells", problem)
+
     @abstractmethod
     def integers(self, table: Declared, rows: list[tuple[Any, ...]]) -> tuple[IntegerVector, ...]:
         """The exact integers of every part, from the rows of the query."""

@@ -31,11 +31,12 @@ class PlaceOfTests:
     witness: str | None = None
     seconds: float = 60.0
     runners: int = 1
-    bucket: float = 0.0
     databases: tuple[str, ...] = ()
     readers: int = 0
     waiting: int = 100
     memory: int = 4096
+    free_seconds: float = 60.0
+    free_memory: int = 4096
 
 
 def people(name: str = "people", rows: int = ROWS) -> Table:

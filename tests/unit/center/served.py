@@ -75,7 +75,8 @@ class InThisProcess(Runner):
     def exchange(self, message: bytes) -> bytes:
         assert self._perform is not None
         job = json.loads(message)
-        return json.dumps(self._perform(job["job"], job["arguments"])).encode()
+        result = self._perform(job["job"], job["arguments"])
+        return json.dumps({"result": result, "processor": 0.0}).encode()
 
     def kill(self) -> None:
         """Forget what a process would take with it: its sessions, and the tables of this home that it has open."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from optcomp.center import people, protection, rates, runners
+from optcomp.center import clock, people, protection, rates
 from optcomp.center.protection import described
 from optcomp.center.store import now
 from tests.unit.center.clocks import Clock
@@ -155,19 +155,26 @@ def test_rates_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_responses_leave_at_multiples_of_the_bucket(tmp_path: Path) -> None:
-    clock = Clock()
-    with served(tmp_path / "home", processes=False, bucket=0.5) as centre, clock.within(runners):
+    """Answers, refusals, and what is free: all of them share the machine with questions that are paid for."""
+    of_test = Clock()
+    with served(tmp_path / "home", processes=False, bucket=0.5) as centre, of_test.within(clock):
         seat = centre.seat()
-        centre.call("get", f"/api/v1/seats/{seat}", "ada")
-        assert clock.woken == []
+        path = f"/api/v1/seats/{seat}"
+        asked: list[tuple[str, str, Any, int]] = [
+            ("get", path, None, 200),
+            ("get", "/health", None, 200),
+            ("get", "/api/v1/seats/99", None, 404),
+        ]
+        asked += [("post", f"{path}/preview", {"question": QUESTION}, 200)]
         for key, expected in (("one", 200), ("one", 200), ("two", 409)):
-            budget = {"question": {**QUESTION, "epsilon": "1" if key == "one" else "2"}, "key": key}
-            clock.looks.clear()
-            found = centre.call("post", f"/api/v1/seats/{seat}/questions", "ada", budget)
-            assert found.status_code == expected
-            begun, done = clock.looks
-            assert done < clock.woken[-1] == begun + 0.5
-        assert len(clock.woken) == 3
+            question = {**QUESTION, "epsilon": "1" if key == "one" else "2"}
+            asked.append(("post", f"{path}/questions", {"question": question, "key": key}, expected))
+        for method, where, body, expected in asked:
+            of_test.looks.clear()
+            assert centre.call(method, where, "ada", body).status_code == expected
+            begun, done = of_test.looks
+            assert done < of_test.woken[-1] == begun + 0.5
+        assert len(of_test.woken) == len(asked)
 
 
 def test_a_body_that_comes_too_slowly(centre: Served) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from optcomp.center import buckets, runners
+from optcomp.center import buckets, clock
 from optcomp.center.buckets import Buckets
+from optcomp.center.clock import BEGUN, OnClock, until_next
 from optcomp.center.failures import Busy
 from optcomp.center.service import place_of
+from tests.unit.center.clocks import TICK, Clock
 from tests.unit.center.served import PATIENCE, QUESTION, Served, served
 
 BUCKET = 3600.0
@@ -28,15 +31,23 @@ def centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 class Bucket:
-    """A bucket that ends when a test says so, whatever the time is; for one event loop."""
+    """Stands for `asyncio` in a module: a bucket that ends when a test says so, whatever the time is."""
 
     def __init__(self) -> None:
         self.sleepers, self.end = 0, asyncio.Event()
+        self.shim = SimpleNamespace(**(vars(asyncio) | {"sleep": self.sleep, "get_running_loop": lambda: self}))
 
     async def sleep(self, seconds: float) -> None:
         assert 0 < seconds <= BUCKET
         self.sleepers += 1
         await self.end.wait()
+
+    def call_later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
+        async def later() -> None:
+            await self.sleep(seconds)
+            call(*arguments)
+
+        self.task = asyncio.ensure_future(later())
 
 
 @pytest.mark.parametrize(
@@ -64,24 +75,24 @@ def test_nothing_of_a_seat_is_told_before_its_answer(
             await asyncio.sleep(0.005)
 
     async def both() -> tuple[Any, Any]:
-        bucket, turns = Bucket(), centre.service._buckets
-        for module in (runners, buckets):
-            shim = SimpleNamespace(**(vars(asyncio) | {"sleep": bucket.sleep}))
-            monkeypatch.setattr(module, "asyncio", shim)
+        turns, name = centre.service._buckets, (place["account"], place["slot"])
+        leaves, taken = Bucket(), Bucket()
+        monkeypatch.setattr(clock, "asyncio", leaves.shim)
+        monkeypatch.setattr(buckets, "asyncio", taken.shim)
         asked = asyncio.ensure_future(
             centre.acall("post", f"{path}/questions", "ada", {"question": QUESTION, "key": "mine"})
         )
         try:
-            await until(lambda: bucket.sleepers == 1, "an answer that waits")
+            await until(lambda: leaves.sleepers == taken.sleepers == 1, "an answer that waits")
             looked = asyncio.ensure_future(centre.acall(method, path + end, "ada", body))
-            name = place["account"], place["slot"]
             await until(
-                lambda: looked.done() or turns._waiting[name] == 2 or bucket.sleepers == 2, "a look at the seat"
+                lambda: leaves.sleepers == 2 or turns._waiting[name] == 2 or taken.sleepers == 2, "a look at the seat"
             )
-            assert not looked.done()
+            assert leaves.sleepers == 1  # what it found would wait there
             assert not asked.done()
         finally:
-            bucket.end.set()
+            leaves.end.set()
+            taken.end.set()
         return await asked, await looked
 
     asked, looked = centre.wait(both())
@@ -90,7 +101,37 @@ def test_nothing_of_a_seat_is_told_before_its_answer(
         assert looked.json() == {"cancelled": False}
 
 
-def test_metrics_do_not_tell_who_works(centre: Served) -> None:
+def test_every_response_leaves_at_a_multiple_of_the_bucket_after_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever takes time before it, and an error too; without a bucket at once."""
+    assert (until_next(0.5, 0.25), until_next(0.5625, 0.25)) == (0, 0.1875)
+    time_of_test = Clock()
+    left: list[float] = []
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        assert (BEGUN.get() is None) == (scope["bucket"] == 0)
+        for _ in range(scope["looks"]):
+            time_of_test.monotonic()
+        if scope["fails"]:
+            raise RuntimeError
+        await send({"type": "http.response.start"})
+
+    async def send(message: Any) -> None:
+        left.append(time_of_test.now)
+
+    def lasts(bucket: float, looks: int, *, fails: bool = False) -> float:
+        begun = time_of_test.now + TICK  # its first look
+        scope = {"type": "http", "bucket": bucket, "looks": looks, "fails": fails}
+        with time_of_test.within(clock), pytest.raises(RuntimeError) if fails else nullcontext():
+            asyncio.run(OnClock(answer, bucket=bucket)(scope, None, send))  # type: ignore[arg-type]
+        return (time_of_test.now if fails else left[-1]) - begun
+
+    assert [lasts(1.5, looks) for looks in (0, 5, 11, 12, 13)] == [1.5, 1.5, 1.5, 3, 3]
+    assert lasts(1.5, 3, fails=True) == 1.5
+    assert lasts(0, 4) == 3 * TICK
+
+
+def test_metrics_do_not_tell_who_works(centre: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "until_next", lambda *_: 0.0)
     told = centre.call("get", "/metrics").text
     assert "optcomp_runners{" in told
     assert "working" not in told

@@ -17,7 +17,8 @@ from sqlalchemy import select, update
 
 from optcomp.center import cancellations
 from optcomp.center.app import make_app
-from optcomp.center.cancellations import QUICK, Cancellations
+from optcomp.center.cancellations import Cancellations
+from optcomp.center.runners import QUICK
 from optcomp.center.service import Service
 from optcomp.center.tables import CANCELLATIONS
 from tests.unit.center.held import PATIENCE, go_on, held_questions, processes_that_hold, until_held

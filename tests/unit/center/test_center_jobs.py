@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from optcomp.center.failures import CANNOT_ANSWER, COPIED, NOT_ANSWERED, failure
-from optcomp.center.jobs import JOBS, SPENDING, perform
+from optcomp.center.jobs import JOBS, perform
+from optcomp.center.kinds import _KINDS
 from optcomp.checker import check
 from optcomp.errors import InvalidInput
 from optcomp.interactive import GuessAndCheck, PrivateMultiplicativeWeights, SparseVector
@@ -283,7 +284,7 @@ def test_a_dry_run_is_marked_and_needs_no_snapshot(center: SmallCenter) -> None:
 def test_jobs_have_names_and_take_what_they_say(center: SmallCenter) -> None:
     """Unknown and missing arguments are refused by name."""
     desk = Desk(center)
-    assert set(JOBS) >= SPENDING
+    assert set(JOBS) >= set(_KINDS)
     assert desk("ask", question={}, keys="a")["error"] == "InvalidInput"
     assert "is missing" in desk("ask")["words"]
     assert desk("ask", question=form(Count(), epsilon="1/10"), key="\n")["argument"] == "key"

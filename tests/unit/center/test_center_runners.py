@@ -22,15 +22,13 @@ from unittest.mock import patch
 
 import pytest
 
-from optcomp.center import runners as runners_module
 from optcomp.center.failures import NOT_ANSWERED, Busy, Cancelled, CannotStart, RunnerDied, Stopped, TookTooLong
-from optcomp.center.runners import Runners, token_of, until_next
+from optcomp.center.runners import Runners, token_of
 from optcomp.errors import InvalidInput
 from optcomp.ledger import session
 from optcomp.statistics import Count
 from tests.servers import postgres_address
 from tests.unit.center.center_place import SmallCenter, form, small_center
-from tests.unit.center.clocks import Clock
 from tests.unit.center.held import PATIENCE, go_on, held_questions, holding, processes_that_hold, until_held
 from tests.unit.center.served import in_this_process
 
@@ -134,6 +132,25 @@ def test_what_is_cancelled_stays_paid(center: SmallCenter) -> None:
 
 
 @pytest.mark.slow
+def test_a_quick_question_is_not_killed(center: SmallCenter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To start a process takes longer than its answer: it is told, and the process goes on."""
+    monkeypatch.setattr("optcomp.center.runners.QUICK", PATIENCE)
+
+    async def run() -> None:
+        async with started(center) as runners:
+            before = runners.processes
+            with held_questions(center.settings.home):
+                call = asyncio.ensure_future(runners.call("ask", question(center)))
+                await until_held(center.settings.home)
+                assert runners.cancel(token_of(center.seat(), "held"))
+                go_on(center.settings.home)
+                assert "answer" in await call
+            assert runners.processes == before
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
 def test_the_limit_on_time_stops_a_question_and_not_the_next_one(center: SmallCenter) -> None:
     """The same key with more time costs nothing more."""
 
@@ -232,11 +249,12 @@ def test_too_many_that_wait_are_told_so_and_what_waits_can_be_cancelled(center: 
     async def run() -> None:
         async with started_here(center) as runners, held(center):
             first = asyncio.ensure_future(runners.call("ask", question(center)))
-            waiting = [asyncio.ensure_future(runners.call("accounts", {}, token="crowd")) for _ in range(68)]
+            wait: dict[str, Any] = {"seats": []}
+            waiting = [asyncio.ensure_future(runners.call("finish_waiting", wait, token="crowd")) for _ in range(68)]
             await until_held(center.settings.home)
             assert (runners.working, runners.waiting) == (1, 68)
             with pytest.raises(Busy, match="nothing was spent"):
-                await runners.call("accounts", {})
+                await runners.call("finish_waiting", wait)
             assert runners.cancel("crowd")
             told = await asyncio.gather(*waiting, return_exceptions=True)
             assert {type(each) for each in told} == {Cancelled}
@@ -258,7 +276,8 @@ def test_whoever_stops_waiting_does_not_stop_what_was_paid_for(center: SmallCent
             with pytest.raises(asyncio.CancelledError):
                 await call
             go_on(center.settings.home)
-            found = await runners.call("transcript", {"seat": center.seat()})  # waits for its turn
+            await runners.call("finish_waiting", {"seats": []})  # waits for its turn
+            found = await runners.call("transcript", {"seat": center.seat()})
             assert [line["outcome"] for line in found["requests"]] == ["answered"]
             assert center.spent() == Fraction(1, 8)
 
@@ -278,30 +297,6 @@ def test_processes_that_do_not_start_are_an_error_and_not_a_loop(center: SmallCe
             assert (runners.working, runners.processes) == (0, [])
         finally:
             await runners.close()
-
-    asyncio.run(run())
-
-
-def test_answers_leave_at_multiples_of_a_bucket(center: SmallCenter) -> None:
-    """Refusals of the same kind of job too; what only reads is told at once."""
-    assert until_next(0.5, 0.25) == 0
-    assert until_next(0.5625, 0.25) == 0.1875
-    clock = Clock()
-
-    async def run() -> None:
-        async with started_here(center, bucket=1.5) as runners:
-            for epsilon in ("1/100", "100"):
-                clock.looks.clear()
-                with clock.within(runners_module):
-                    told = await runners.call(
-                        "ask", {"seat": center.seat(), "question": form(Count(), epsilon=epsilon)}
-                    )
-                assert ("error" in told) == (epsilon == "100")
-                begun, done = clock.looks
-                assert done < clock.woken[-1] == begun + 1.5
-            with clock.within(runners_module):
-                await runners.call("remaining", {"seat": center.seat()})
-            assert len(clock.woken) == 2
 
     asyncio.run(run())
 

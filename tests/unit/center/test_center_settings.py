@@ -32,7 +32,8 @@ def test_a_new_home_and_its_defaults(tmp_path: Path) -> None:
     assert made.database == f"{home}/center.db"
     assert made.hosts == ("localhost", "127.0.0.1", "[::1]")
     assert (made.rate, made.logins, made.most_bytes, made.seconds, made.runners) == (600, 30, 2**20, 60.0, 2)
-    assert (made.readers, made.waiting, made.memory, made.header_seconds, made.connections) == (1, 32, 4096, 15.0, 256)
+    assert (made.readers, made.waiting, made.memory, made.header_seconds, made.connections) == (2, 32, 4096, 15.0, 256)
+    assert (made.free_seconds, made.free_memory, made.free_processor_seconds) == (10.0, 1024, 20.0)
     assert (made.bucket, made.two_persons, made.notice, made.folders) == (0.0, False, "0.1", ())
     with pytest.raises(InvalidInput, match="is there already"):
         Settings.write(home)
@@ -59,6 +60,9 @@ def test_given_settings_are_read_again(tmp_path: Path) -> None:
         ({"bucket": -1}, "bucket"),
         ({"header_seconds": 0}, "above 0"),
         ({"readers": -1}, "whole number"),
+        ({"free_seconds": 0}, "above 0"),
+        ({"free_memory": -1}, "whole number"),
+        ({"free_processor_seconds": "0"}, "above 0"),
         ({"waiting": 0}, "whole number"),
         ({"memory": "1.5"}, "whole number"),
         ({"connections": "all"}, "number"),

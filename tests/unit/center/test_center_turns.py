@@ -17,7 +17,6 @@ import pytest
 
 from optcomp.center.failures import Busy, Cancelled
 from optcomp.center.problems import of_library
-from optcomp.center.processes import Runner, Workplace
 from optcomp.center.refusals import TooMany
 from optcomp.center.runners import Runners
 from optcomp.center.turns import Turns
@@ -84,18 +83,20 @@ def test_one_person_does_not_hold_all_places(center: SmallCenter) -> None:
     async def run() -> None:
         async with started(center, waiting=3) as runners:
             slow = await at_work(center, runners)
+            wait: dict[str, Any] = {"seats": []}
             held = [
-                asyncio.ensure_future(runners.call("accounts", {}, person=BEN, token=f"place {n}")) for n in range(3)
+                asyncio.ensure_future(runners.call("finish_waiting", wait, person=BEN, token=f"place {n}"))
+                for n in range(3)
             ]
             await asyncio.sleep(0)
             with pytest.raises(TooMany, match="nothing was spent") as error:
-                await runners.call("accounts", {}, person=BEN)
+                await runners.call("finish_waiting", wait, person=BEN)
             problem = of_library(error.value)
             assert (problem.code, problem.status, problem.headers) == ("too_many", 429, {"Retry-After": "1"})
             assert set(problem.body()) == {"error", "message"}
-            other = asyncio.ensure_future(runners.call("accounts", {}, person=EVE))
+            other = asyncio.ensure_future(runners.call("finish_waiting", wait, person=EVE))
             assert runners.cancel("place 1")
-            again = asyncio.ensure_future(runners.call("accounts", {}, person=BEN))
+            again = asyncio.ensure_future(runners.call("finish_waiting", wait, person=BEN))
             go_on(center.settings.home)
             found = await asyncio.gather(slow, *held, other, again, return_exceptions=True)
             assert [isinstance(each, Cancelled) for each in found] == [False, False, True, False, False, False]
@@ -127,14 +128,14 @@ def test_reading_does_not_wait_for_questions(center: SmallCenter) -> None:
     asyncio.run(run())
 
 
-def test_an_idle_process_for_questions_reads_too_and_a_reader_answers_none(center: SmallCenter) -> None:
-    """Two at once: the second one need not wait; two questions at once: the second one must."""
+def test_free_work_never_runs_where_questions_are_answered_nor_the_other_way_round(center: SmallCenter) -> None:
+    """Two at once: the second one waits, though a process that answers is idle; questions do not take the other one."""
 
     async def run() -> None:
         async with started(center, readers=1) as runners:
             calls = [asyncio.ensure_future(runners.call("accounts", {})) for _ in range(3)]
             await asyncio.sleep(0)
-            assert (runners.working, runners.waiting, runners.reading_waiting) == (1, 0, 1)
+            assert (runners.working, runners.waiting, runners.reading_waiting) == (0, 0, 2)
             assert all("accounts" in each for each in await asyncio.gather(*calls))
             slow = await at_work(center, runners)
             quick = {"seat": center.seat("ben"), "question": form(Count(), epsilon="1/100")}
@@ -147,24 +148,83 @@ def test_an_idle_process_for_questions_reads_too_and_a_reader_answers_none(cente
     asyncio.run(run())
 
 
-def test_places_are_given_back_and_counted(tmp_path: Path) -> None:
-    """Without any process: who is next, in an order that is worked out by hand."""
+@pytest.mark.parametrize(("readers", "behind"), [(0, 2), (1, 2), (2, 1), (3, 0)])
+def test_long_jobs_leave_a_process_to_others(center: SmallCenter, readers: int, behind: int) -> None:
+    """Two verifications at once; with one process there is nothing that could be left.  0 processes count as one."""
 
     async def run() -> None:
-        place = Workplace(tmp_path, "none", tmp_path, 30.0)
-        turns = Turns([Runner(place)], most_each=40)
-        gates = {(who, n): turns.join(who) for who, n in [(1, 0), (1, 1), (1, 2), (2, 0), (None, 0), (2, 1)]}
+        async with started(center, readers=readers) as runners:
+            assert len(runners.readers) == max(1, readers)
+            long = [asyncio.ensure_future(runners.call("verify", {})) for _ in range(2)]
+            await asyncio.sleep(0)
+            short = asyncio.ensure_future(runners.call("accounts", {}))
+            await asyncio.sleep(0)
+            assert runners.reading_waiting == behind
+            assert all("error" not in found for found in await asyncio.gather(*long, short))
+            assert runners.reading_waiting == 0
+
+    asyncio.run(run())
+
+
+def turns_of(places: int) -> Turns[str]:
+    """Places by letter."""
+    return Turns("abcdef"[:places], most_each=40)
+
+
+async def order_of(turns: Turns[str], gates: dict[Any, asyncio.Future[str]], place: str) -> list[Any]:
+    """Who gets a place, one after another, if each gives it back at once."""
+    found: list[Any] = []
+    waiting = dict(gates)
+    while True:
+        turns.give_back(place)
+        given = [name for name, gate in waiting.items() if gate.done() and not gate.cancelled()]
+        if not given:
+            return found
+        (name,) = given
+        found.append(name)
+        del waiting[name]
+
+
+def test_places_are_given_back_and_counted() -> None:
+    """Who is next, in an order that is worked out by hand."""
+
+    async def run() -> None:
+        turns = turns_of(1)
+        assert turns.take(7).result() == "a"
+        gates = {(who, n): turns.take(who) for who, n in [(1, 0), (1, 1), (1, 2), (2, 0), (None, 0), (2, 1)]}
         gates[1, 1].cancel()
-        order = []
-        while (gate := turns.next()) is not None:
-            order.append(next(name for name, each in gates.items() if each is gate))
-        assert order == [(1, 0), (2, 0), (None, 0), (1, 2), (2, 1)]
-        full = [turns.join(n % 2) for n in range(68)]
+        assert (turns.working, turns.waiting) == (1, 5)
+        assert await order_of(turns, gates, "a") == [(1, 0), (2, 0), (None, 0), (1, 2), (2, 1)]
+        assert (turns.working, turns.waiting) == (0, 0)
+        turns.take(3)
+        full = [turns.take(n % 2) for n in range(68)]
         with pytest.raises(Busy, match="nothing was spent"):
-            turns.join(5)
+            turns.take(5)
         turns.refuse("closing")
         assert {str(each.exception()) for each in full} == {"closing"}
         assert turns.waiting == 0
+
+    asyncio.run(run())
+
+
+def test_whoever_has_the_fewest_jobs_at_work_comes_first() -> None:
+    """One person has both places and waits for more: the next two go to others, though they came later."""
+
+    async def run() -> None:
+        turns = turns_of(2)
+        held = [turns.take(ADA).result() for _ in range(2)]
+        adas = [turns.take(ADA) for _ in range(3)]
+        bens, eves = [turns.take(BEN) for _ in range(2)], [turns.take(EVE)]
+        turns.give_back(held[0])
+        assert bens[0].result() == held[0]  # Ada has one at work
+        turns.give_back(held[1])
+        assert adas[0].result() == held[1]  # she has none; Ben has one, and Eve came later
+        turns.give_back(held[1])
+        assert eves[0].result() == held[1]  # Ada's turn was just now
+        turns.give_back(held[1])
+        assert adas[1].result() == held[1]  # Ben waits for longer, and has one at work
+        turns.give_back(held[0])
+        assert bens[1].result() == held[0]
 
     asyncio.run(run())
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from random import Random
 from typing import Any
 
 import pytest
 
 from optcomp.errors import MechanismClosed
-from optcomp.interactive import GaussianSparseVector, known_mechanisms, read_mechanism
+from optcomp.interactive import GaussianSparseVector, added_up, known_mechanisms, read_mechanism
 from optcomp.statistics import Count
 from tests.unit.interactive.runs import ALL_MECHANISMS, MECHANISMS, QUIET, TABLE, asked
 
@@ -60,3 +61,14 @@ def test_the_reach_is_the_accuracy(name: str) -> None:
     own = (10, TABLE, "0.9") if hasattr(mechanism, "cells") else (10, "0.9")
     assert found == mechanism.accuracy(*own)
     assert mechanism.reach(TABLE.declared, 1000, "0.9") > found
+
+
+@pytest.mark.parametrize("name", ALL_MECHANISMS)
+def test_what_is_paid_at_once_is_the_sum_of_all_parts(name: str) -> None:
+    """To the last digit, for floats too; a curve has no such sum."""
+    mechanism = ALL_MECHANISMS[name]
+    whole, added = mechanism.sum_of_costs(), added_up(mechanism.costs())
+    assert (whole is None) == (added is None) == (name in ("gaussian", "quiet gaussian"))
+    if whole is not None and added is not None:
+        assert Fraction(whole.epsilon) == Fraction(added.epsilon)
+        assert Fraction(whole.delta) == Fraction(added.delta)

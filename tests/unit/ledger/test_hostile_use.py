@@ -161,6 +161,30 @@ def test_a_key_that_paid_for_little_runs_nothing_dear(tmp_path: Path) -> None:
         assert spent(account) == Fraction(1, 10)
 
 
+def test_what_was_paid_part_by_part_goes_on_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mechanism that was paid by an older version, and interrupted before its first answer, costs nothing more."""
+    spec = SparseVector(10, epsilon="1", positives=3, refresh=True)
+    with Ledger(tmp_path / "a.ledger") as ledger:
+        account = ledger.open("people", epsilon="3")
+        session = account.session(people(), SumFilter(3), name="ada")
+        with monkeypatch.context() as before:
+            before.setattr("optcomp.ledger.session.mechanism_offer", lambda _, mechanism, table: mechanism.costs(table))
+            before.setattr(SparseVector, "start", lambda *_: 1 / 0)
+            with pytest.raises(MechanismFailed):
+                session.open(spec, key="first")
+        (waiting,) = ledger.waiting()
+        assert [len(debit) for debit in (session.transcript[0].costs,)] == [3]
+        run = session.open(spec, key="first")
+        assert run.request == waiting.id
+        assert spent(account) == 3
+        monkeypatch.setattr(SparseVector, "start", lambda *_: 1 / 0)
+        with pytest.raises(MechanismFailed):
+            session.open(spec, key="second")
+        assert [len(entry.costs) for entry in session.transcript] == [3, 1]
+        assert session.budget.spent.epsilon == 2
+        assert ledger.verify().ok
+
+
 def test_two_releases_under_one_key_are_not_taken_for_one(tmp_path: Path) -> None:
     with Ledger(tmp_path / "a.ledger") as ledger:
         account = ledger.open("people", epsilon="3")

@@ -209,6 +209,15 @@ def test_a_committed_plan(ledger: Ledger) -> None:
         plan.answer(2)
 
 
+def test_stored_answers_of_a_plan_compose_nothing_again(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = opened(ledger, SumFilter(1))
+    plan = session.commit([Question(Count(), epsilon="1/8"), Question(Count("age > 1"), epsilon="1/4")])
+    answers, bound = plan.answers(), plan.bound
+    assert session.plan(plan.request).bound == bound
+    monkeypatch.setattr("optcomp.ledger.session.committed_offers", lambda *_: 1 / 0)
+    assert session.plan(plan.request).answers() == answers
+
+
 def test_a_failure_stays_paid_and_tells_nothing(ledger: Ledger) -> None:
     session, tries = opened(ledger, SumFilter(1)), []
 

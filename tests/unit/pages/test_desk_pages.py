@@ -219,6 +219,20 @@ def test_a_dry_run_says_so(centre: Served) -> None:
     assert "Invented data" not in at.get(f"/analyst/seats/{seat}?{COUNT}").text
 
 
+def test_a_dry_run_that_takes_too_long_is_refused_beside_the_question(
+    centre: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question may be asked all the same."""
+    monkeypatch.setattr("optcomp.center.jobs.MOST_FREE_NUMBERS", 0)
+    at, seat = Visitor(centre, "ada"), centre.seat("ada")
+    shown = at.get(f"/analyst/seats/{seat}?{COUNT}&dry=1")
+    assert shown.status_code == 200
+    text = words_of(shown.text)
+    assert "must have at most 0 cells here" in text
+    assert "Invented data" not in text
+    assert "Go on to confirm" in text
+
+
 def test_sharing_is_asked_for_and_others_see_it(centre: Served) -> None:
     at, ben = Visitor(centre, "ada"), Visitor(centre, "ben")
     seat, other = centre.seat("ada"), centre.seat("ben")

@@ -13,7 +13,7 @@ from optcomp.interactive.filters.documents import restore
 from optcomp.interactive.filters.offers import Offer, PricedOffer, Taken, charge_cheapest, price_offers
 from optcomp.interactive.filters.renyi import RenyiFilter
 from optcomp.interactive.filters.request_documents import read_request_document, request_document
-from optcomp.interactive.filters.requests import Request, in_words, pair
+from optcomp.interactive.filters.requests import Request, added_up, in_words, pair
 from optcomp.interactive.filters.sums import SumFilter
 from optcomp.interactive.filters.zcdp import ZCDPFilter
 
@@ -33,6 +33,7 @@ __all__ = [
     "Taken",
     "Total",
     "ZCDPFilter",
+    "added_up",
     "charge_cheapest",
     "in_words",
     "pair",

@@ -54,6 +54,14 @@ class Cost(Written):
             sums[name] = None if one is None or two is None else bounded_up(one + two)
         return Cost(**sums)  # type: ignore[arg-type]
 
+    def times(self, count: int) -> Cost:
+        """So many of it together: what as many steps of `plus` come to, or less where these round up."""
+        if count == 1:
+            return self
+        amounts = {name: self.get(name) for name in CURRENCIES}
+        known = {name: None if amount is None else bounded_up(amount * count) for name, amount in amounts.items()}
+        return Cost(**known)  # type: ignore[arg-type]
+
     def rounded_up(self, places: int = PLACES) -> Cost:
         """Every amount up to the next multiple of 10^-places, so that sums of many requests stay short."""
         grid = 10**places

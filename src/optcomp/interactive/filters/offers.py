@@ -17,7 +17,7 @@ from functools import reduce
 from optcomp.errors import HypothesisNotMet, InvalidInput, Written
 from optcomp.interactive.filters.admission import Admitted, F, Filter, Refused
 from optcomp.interactive.filters.cost import PLACES, Cost
-from optcomp.interactive.filters.requests import Request, holds_float, in_words, read_request
+from optcomp.interactive.filters.requests import Request, holds_float, in_words, read_request, runs_of
 
 Offer = tuple[Request, ...]
 """Guarantees that are spent together: one alone for a whole mechanism, or those of its parts."""
@@ -90,9 +90,9 @@ def charge_cheapest(state: F, prices: Sequence[PricedOffer], *, delta_counts: bo
 
 
 def _priced(state: Filter, index: int, offer: Offer, places: int | None) -> PricedOffer:
-    requests = tuple(read_request(request) for request in offer)
-    costs = [state.price(request) for request in requests]  # type: ignore[arg-type]
-    whole = reduce(Cost.plus, costs)
+    same = [(read_request(request), count) for request, count in runs_of(offer)]
+    requests = tuple(request for request, count in same for _ in range(count))
+    whole = reduce(Cost.plus, (state.price(request).times(count) for request, count in same))  # type: ignore[arg-type]
     words = in_words(requests[0]) if len(requests) == 1 else f"{len(requests)} parts"
     return PricedOffer(
         index,
@@ -100,5 +100,5 @@ def _priced(state: Filter, index: int, offer: Offer, places: int | None) -> Pric
         whole if places is None else whole.rounded_up(places),
         state.measure,
         words,
-        any(map(holds_float, requests)),
+        any(holds_float(request) for request, _ in same),
     )

@@ -7,8 +7,10 @@ the request to the currency; the filter then says so instead of guessing.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import Any, cast
 
 from optcomp.composition import Item, convert, read_item
@@ -43,6 +45,24 @@ def pair(request: object) -> tuple[Fraction, Fraction] | None:
         return None if request.pure is None else (Fraction(request.pure), Fraction(0))
     eps, delta = read_item(request, "request")
     return Fraction(eps), Fraction(delta)
+
+
+def runs_of(requests: Iterable[Request]) -> Iterator[tuple[Request, int]]:
+    """Each request with the number of times that it comes in a row: a mechanism may cost a million times the same."""
+    for _, run in groupby(requests, key=id):
+        same = list(run)
+        yield same[0], len(same)
+
+
+def added_up(requests: Iterable[Request]) -> ApproxDP | None:
+    """The sums of all ε and of all δ; None where a request is not a pair of them."""
+    eps, delta = Fraction(0), Fraction(0)
+    for request, count in runs_of(requests):
+        known = pair(request)
+        if known is None:
+            return None
+        eps, delta = eps + known[0] * count, delta + known[1] * count
+    return ApproxDP(eps, delta)
 
 
 def concentrated(request: object) -> tuple[Fraction, Fraction] | None:

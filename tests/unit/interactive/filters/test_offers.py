@@ -21,6 +21,7 @@ from optcomp.interactive.filters import (
     SumFilter,
     Taken,
     ZCDPFilter,
+    added_up,
     charge_cheapest,
     price_offers,
 )
@@ -188,3 +189,20 @@ def test_no_other_offer_leaves_more(kind: str, data: st.DataObject, offers: list
     assert isinstance(outcome, Taken)
     assert outcome.state == alone[outcome.index]
     assert outcome.index == min(alone, key=lambda index: (alone[index].share, index))
+
+
+@pytest.mark.parametrize("state", [SumFilter("9", "1e-3"), BestFilter("9", "1e-3", "1e-4"), ZCDPFilter("9")])
+@pytest.mark.parametrize("count", [1, 2, 1000])
+def test_many_equal_parts_cost_what_they_cost_one_by_one(state: Filter, count: int) -> None:
+    """To the last digit, whether they are one object or equal ones; other parts may stand between them."""
+    part, other = oc.PureDP("1/3000"), oc.PureDP("1/7")
+    same = (*[part] * count, other, *[part] * count)
+    apart = tuple(oc.PureDP(Fraction(each.epsilon)) for each in same)
+    one, two = (price_offers(state, [offer], places=None) for offer in (same, apart))
+    assert one == two
+    assert added_up(same) == added_up(apart) == oc.ApproxDP(Fraction(2 * count, 3000) + Fraction(1, 7), 0)
+
+
+def test_a_sum_of_what_has_no_epsilon_is_not_known() -> None:
+    assert added_up([oc.PureDP(1), oc.ZCDP(1)]) is None
+    assert added_up([oc.PureDP(1), oc.ApproxDP(2, "1/8"), oc.ApproxDP(2, "1/8")]) == oc.ApproxDP(5, "1/4")
