@@ -35,7 +35,7 @@ def make_home(home: Path, analysts: int) -> list[str]:
     source = home.with_name(f"{home.name}.people")
     source.mkdir()
     pyarrow.parquet.write_table(invented_people(), source / "people.parquet")
-    settings = Settings.write(home, folders=[str(source)], rate=10**6)
+    settings = Settings.write(home, folders=[str(source)], rate=10**6, free_processor_seconds=10**6)
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
         People(store).add(OWNER, "owner", by=None)
         tokens = add_analysts(store, analysts)

@@ -98,7 +98,8 @@ async def asgi_center(
         regions = ["south"] * (SOUTH + side) + ["north"] * _NORTH
         table = pyarrow.table({"region": regions})
         Table(table, {"region": Categories(["north", "south"])}, name="people").save(files / f"side-{side}")
-    settings = Settings.write(folder / "home", folders=[str(files)], rate=_MOST, runners=1, readers=0)
+    limits = {"rate": _MOST, "free_processor_seconds": _MOST}
+    settings = Settings.write(folder / "home", folders=[str(files)], **limits, runners=1, readers=0)
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private):
         people = People(store)
         people.add(_OWNER, "owner", by=None)

@@ -114,7 +114,8 @@ def make_home(folder: Path, epsilon: str = "1", word: str = "islands", **given: 
     table = {"who": [f"{word} {row}" for row in range(ROWS)], "region": [regions[row % 3] for row in range(ROWS)]}
     numbers = {name: [row % 100 for row in range(ROWS)] for name in ("age", "place", "time")}
     pyarrow.parquet.write_table(pyarrow.table({**table, **numbers}), files / "people.parquet")
-    given = {"runners": 1, "readers": 0, "calculators": 0, "rate": 10**6, "folders": [str(files)], **given}
+    limits = {"rate": 10**6, "free_processor_seconds": 10**6}
+    given = {"runners": 1, "readers": 0, "calculators": 0, "folders": [str(files)], **limits, **given}
     settings = Settings.write(folder / "home", **given)
     with Store(settings) as store, Ledger(settings.ledger, private=settings.private) as ledger:
         people, catalogue = People(store), Catalogue(store, ledger)
@@ -155,8 +156,8 @@ class Server:
         return _spawned(self._process.pid)
 
     def runners(self) -> list[int]:
-        """Processes that answer."""
-        return [each for worker in self.workers() for each in _spawned(worker)]
+        """Processes that answer questions."""
+        return [each for worker in self.workers() for each in answering(_spawned(worker))]
 
     def until_complete(self, workers: int, runners: int) -> None:
         """Wait until so many processes run."""
@@ -282,6 +283,15 @@ def _children(process: int) -> list[int]:
 
 def _all_below(process: int) -> list[int]:
     return [each for child in _children(process) for each in (child, *_all_below(child))]
+
+
+def answering(processes: Sequence[int]) -> list[int]:
+    """Those that answer questions: the others do free work, with a lower priority."""
+    nice: dict[int, int] = {}
+    for process in processes:
+        with suppress(ProcessLookupError):
+            nice[process] = os.getpriority(os.PRIO_PROCESS, process)
+    return [process for process, value in nice.items() if value == min(nice.values())]
 
 
 def _spawned(process: int) -> list[int]:

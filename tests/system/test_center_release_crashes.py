@@ -18,6 +18,7 @@ from tests.system.served_centers import (
     PATIENCE,
     Home,
     Server,
+    answering,
     call,
     killed_at_the_end,
     make_home,
@@ -88,7 +89,7 @@ def test_a_runner_is_killed_after_the_debit(tmp_path: Path) -> None:
         with no_answer_is_stored(home):
             lost = beside.submit(call, server.url, "POST", PATH, home.tokens["olga"], BODY)
             home.until_waiting(1)
-            (runner,) = server.workers()  # with one worker the first process serves, and what it started answers
+            (runner,) = answering(server.workers())  # with one worker the first process serves
             os.kill(runner, signal.SIGKILL)
             (status, body) = lost.result(PATIENCE)
         assert (status, body["error"]) == (424, "not_answered")

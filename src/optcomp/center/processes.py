@@ -147,6 +147,8 @@ def _wait_for_end(process: multiprocessing.process.BaseProcess) -> None:
 def serve(connection: Connection, place: Workplace) -> None:
     """The main loop of a process: jobs in, results out, until the service is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a service that is interrupted ends its processes itself
+    if place.free:
+        os.nice(NICE)  # also while it starts: one that was stopped is started again beside questions
     from optcomp.center.dry_runs import warm_up
     from optcomp.center.jobs import perform
     from optcomp.center.logs import log_as_json
@@ -160,8 +162,6 @@ def serve(connection: Connection, place: Workplace) -> None:
     ledger = Ledger(place.ledger, **options, lease=place.lease, create=False)
     leave_no_core()
     limit_memory(place.memory)
-    if place.free:
-        os.nice(NICE)
     do_jobs(connection, partial(perform, ledger, place), before_exit=remove_own_folders)
 
 
