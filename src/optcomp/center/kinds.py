@@ -31,7 +31,8 @@ FREE = Kind()
 _SPENDS, _FINISHES, _LONG = Kind(spends=True, rows=True), Kind(rows=True), Kind(long=True)
 _KINDS = {
     **dict.fromkeys(("ask", "open_mechanism", "ask_mechanism", "commit", "planned", "release"), _SPENDS),
-    **dict.fromkeys(("finish_waiting", "finish_release", "ping"), _FINISHES),
+    **dict.fromkeys(("finish_waiting", "finish_release"), _FINISHES),
+    "ping": _FINISHES,  # it reads no rows, but asks whether a process that may read them works
     **dict.fromkeys(("verify", "export", "history"), _LONG),
 }
 """By the name of the job; all others are free."""

@@ -66,7 +66,7 @@ def test_each_job_has_its_kind() -> None:
     """What spends may read rows, what reads rows is not counted, and what is free does neither."""
     spends = {"ask", "open_mechanism", "ask_mechanism", "commit", "planned", "release"}
     assert {job for job in JOBS if kind_of(job).spends} == spends
-    assert {job for job in JOBS if kind_of(job).rows} == spends | {"finish_waiting", "finish_release"}
+    assert {job for job in JOBS if kind_of(job).rows} == spends | {"finish_waiting", "finish_release", "ping"}
     assert {job for job in JOBS if kind_of(job).long} == {"verify", "export", "history"}
     assert {job for job in JOBS if kind_of(job).counted} >= {"dry_run", "preview", "preview_mechanism", "work_out"}
     assert kind_of("no such job") == Kind()
