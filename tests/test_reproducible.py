@@ -11,8 +11,13 @@ CLOCKS = {"time", "monotonic", "perf_counter", "time_ns", "monotonic_ns", "perf_
 """Functions of `time` that read a wall clock; processor time may be compared, with slack."""
 GENERATORS = {"Random", "default_rng", "RandomState", "SeedSequence"}
 """They are seeded by the machine when called without arguments."""
-ABOUT_TIME = {"system/test_center_wire.py", "unit/center/test_center_cancellations.py"}
-"""Files that assert that some time has passed, which a busy machine cannot make false, and nothing about less time."""
+ABOUT_TIME = {
+    "system/test_center_wire.py",
+    "system/test_free_timing.py",
+    "unit/center/test_center_cancellations.py",
+}
+"""Files that assert that some time has passed, which a busy machine cannot make false, and nothing about less time; or
+that compare times which were taken in random order, by a test that knows the probability of chance."""
 
 
 def findings(tree: ast.AST) -> Iterator[str]:

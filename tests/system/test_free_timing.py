@@ -34,8 +34,8 @@ pytestmark = pytest.mark.slow
 
 BUCKET = 1.0  # seconds: longer than a paid question takes, also on a busy machine
 ROWS = {"small": 1_000, "large": 3_000_000}
-PAIRS = 25  # free requests beside questions about each table
-CHANCE = 1e-6  # probability with which the test fails although nothing depends on the table
+PAIRS = 40  # free requests beside questions about each table
+CHANCE = 1e-9  # probability with which the test fails although nothing depends on the table
 COLUMNS = {"age": Integers(0, 99), "place": Integers(0, 449)}
 FREE: dict[str, tuple[str, str, Any]] = {
     "dry run": ("POST", "datasets/small/dry-run", {"question": Question(Count(), epsilon="1/10").document()}),
