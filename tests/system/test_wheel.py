@@ -79,7 +79,7 @@ class Environment:
     def python(self, code: str) -> str:
         """What a Python program prints."""
         done = self.programs.ended(code)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
         return done.stdout
 
 

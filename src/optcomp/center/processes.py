@@ -27,8 +27,9 @@ from optcomp.center.failures import CannotStart
 
 _READY = b"ready"
 """What a process says when it can work."""
-_START = 60.0
-"""Seconds that a process may take to start: it imports numerical libraries, on a machine that may be at work."""
+_START = 300.0
+"""Seconds that a process may take to start: it imports numerical libraries, and on a very busy machine that has taken
+more than a minute.  One that ends before is noticed at once."""
 _STARTS = 2
 """How often a process is started before that is an error."""
 _STATM = Path("/proc/self/statm")
