@@ -74,7 +74,7 @@ def roles_of(endpoint: Callable[..., Any]) -> tuple[str, ...]:
 async def let_in(request: Request, person: Person, endpoint: Callable[..., Any]) -> None:
     """Let a person through to an endpoint, or refuse them: by rate, role, suspension and scope.
 
-    Only whoever is let through may send a body as large as the settings allow.
+    Only requests that are let through may have a body as large as the settings allow.
     """
     await run_in_threadpool(_admit, request, person, endpoint)
     take_body(request)
@@ -116,7 +116,7 @@ def _by_token(service: Service, request: Request) -> Person:
 
 
 async def count_body(request: Request) -> None:
-    """Read a body: a large one counts as more requests of whoever was counted for it, because parsing takes longer.
+    """Read a body. A large one counts as several requests, because parsing it takes longer.
 
     It never counts as more than half of what they have in a minute: else it could not be sent at all.
     """

@@ -37,7 +37,7 @@ async def started(
     key: str | None = None,
     patience: float = 0.0,
 ) -> OwnerJob:
-    """A job of whoever asks, after waiting for its end for a while; see `Preparers.start`."""
+    """Start a job for the person who asks, and wait a while for its end; see `Preparers.start`."""
     about: dict[str, Any] = {"account": _seen(request, account), "key": key, "patience": patience}
     return await service_of(request).preparers.start(kind, given, person_of(request), **about)
 

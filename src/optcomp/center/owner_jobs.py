@@ -81,7 +81,7 @@ class OwnerJob:
         return told | {"about": self.about}
 
     def as_seen_by(self, viewer: Person) -> OwnerJob | None:
-        """The job for a person, or None; the exact numbers of a check are for whoever asked for it alone."""
+        """Return the job as a person may see it, or None. Only the owner who asked sees the numbers of a check."""
         if not self.seen_by(viewer):
             return None
         return self if self.kind != "check" or self.person == viewer.id else replace(self, result=None)

@@ -81,7 +81,7 @@ class Preparers:
     async def call(
         self, kind: str, arguments: Mapping[str, Any], person: Person, *, account: str | None = None
     ) -> dict[str, Any]:
-        """Have a job done, and wait for it; whoever stops waiting does not stop it.
+        """Have a job done, and wait for it. A caller that stops waiting does not stop the job.
 
         `Busy` if too many wait, `TooMany` if too many of this owner do; a `Problem` if it was refused or stopped.
         """
@@ -177,7 +177,7 @@ class Preparers:
         self._calls.discard(call)
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waited is told; nobody else must be
+            task.exception()  # the waiting request reports it
 
     async def _done(self, call: _Call, message: bytes) -> dict[str, Any]:
         """The result of a job, which is noted with its end."""

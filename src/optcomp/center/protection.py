@@ -155,8 +155,8 @@ class _Counted:
 def take_body(request: Request, most: int | None = None) -> None:
     """Let a request have a body of so many bytes: by default, as many as the settings allow.
 
-    Called for whoever was let in, and for pages that say that they take more; what nobody calls this for has
-    `OPEN_BYTES`, so that a new route without a token is limited too.
+    Called when a request is let in, and for pages that declare a larger limit. All other requests have `OPEN_BYTES`,
+    so a new route without a token is limited too.
     """
     body: _Counted | None = getattr(request.state, _BODY, None)
     if body is not None:

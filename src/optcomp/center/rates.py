@@ -1,7 +1,7 @@
 """Requests in a minute: counted in the database, and refused from memory where the database has refused before.
 
 The database is the truth: it counts what all workers and servers were asked, by its clock.  A count never falls within
-a minute, so whoever is beyond a limit stays so until the next one begins, and need not be counted again until then:
+a minute, so a person beyond a limit stays so until the next one begins, and need not be counted again until then:
 without this, every refusal would be a write.  What is remembered ends when `Retry-After` said that it does, at most a
 second after the minute; whoever waits as long as they were told to is counted as before.  Another worker finds out by
 one count of its own.

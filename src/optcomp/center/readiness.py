@@ -1,4 +1,4 @@
-"""Whether questions can be answered: tried every few seconds, and remembered for whoever asks in between.
+"""Whether questions can be answered: tried every few seconds, and cached for the requests in between.
 
 Tried is what a question needs: the ledger, the database of the centre by looking a token up, and a process that
 answers.  Asking for the state costs nothing, however often it is done.
